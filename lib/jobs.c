@@ -32,6 +32,7 @@ struct slot {
 /* A file being parsed. */
 struct parse {
 	struct jobs jobs;
+	size_t cap; /* of jobs.v */
 	struct slot *slot;
 	size_t mask; /* slots less one; a power of two less one */
 	struct jobs_err *e;
@@ -129,10 +130,16 @@ is_blank(char c)
 static int
 job_add(struct parse *p, char *text, size_t line)
 {
-	struct jobline *j = &p->jobs.v[p->jobs.n];
 	struct attr_err ae;
+	struct jobline *j;
 	long len = 0;
 
+	if (p->jobs.n == p->cap) {
+		p->cap = p->cap > 0 ? 2 * p->cap : 64;
+		p->jobs.v =
+		    xreallocarray(p->jobs.v, p->cap, sizeof(*p->jobs.v));
+	}
+	j = &p->jobs.v[p->jobs.n];
 	*j = (struct jobline){.line = line};
 	attr_init(&j->attr);
 	if (text[0] == '[')
@@ -194,7 +201,7 @@ parse_lines(struct parse *p, const char *s, const char *end)
 		if (lf == NULL)
 			lf = end;
 		rv = line_add(p, s, (size_t)(lf - s), line);
-		s = lf + 1;
+		s = lf < end ? lf + 1 : end;
 	}
 	return rv;
 }
@@ -215,7 +222,6 @@ jobs_parse(const char *text, size_t len, struct jobs *out, struct jobs_err *e)
 	lines = count_lines(text, end);
 	for (p.mask = 1; p.mask < 2 * lines; p.mask = 2 * p.mask + 1)
 		;
-	p.jobs.v = xcalloc(lines, sizeof(*p.jobs.v));
 	p.slot = xcalloc(p.mask + 1, sizeof(*p.slot));
 	rv = parse_lines(&p, text, end);
 	free(p.slot);
