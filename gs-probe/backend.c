@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend.h"
+
+#include <string.h>
+
+#include "file.h"
+#include "sim.h"
+#include "smi.h"
+
+const struct backend *const backends[] = {
+    &smi_backend,
+    &sim_backend,
+    &file_backend,
+    NULL,
+};
+
+const struct backend *
+backend_find(const char *spec, const char **arg)
+{
+	size_t len = strcspn(spec, ":"), i;
+
+	*arg = spec[len] == ':' ? spec + len + 1 : NULL;
+	for (i = 0; backends[i] != NULL; i++)
+		if (strlen(backends[i]->name) == len &&
+		    strncmp(backends[i]->name, spec, len) == 0)
+			return backends[i];
+	return NULL;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gs-probe: print what the GPUs hold now.
+ *
+ * A backend (backend.h) looks; the snapshot is restricted (select.h), its
+ * processes get their owners and peaks (attrib.h), and it is printed as a
+ * frame (frame.h); watch.h does that again and again.  Nothing is placed,
+ * kept or decided here.
+ */
+#include <sys/stat.h>
+
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "check.h"
+#include "lib/gs.h"
+#include "lib/unit.h"
+#include "lib/xalloc.h"
+#include "probe.h"
+#include "watch.h"
+
+struct opts {
+	const char *backend;
+	const char *sim;
+	const char *gpus;
+	char *log_dir; /* without symbolic links */
+	int64_t timeout_ms;
+	struct watch watch;
+	bool check;
+};
+
+static void __attribute__((noreturn)) usage(FILE *to, int status)
+{
+	fprintf(to,
+	    "usage: gs-probe [--interval S [--sample S]] [--on-demand] "
+	    "[--check] [--backend NAME] [--sim N[xSIZE]] [--gpus LIST] "
+	    "[--log-dir DIR] [--timeout S]\n");
+	if (status != GS_OK)
+		exit(status);
+	fputs("\n"
+	      "      --interval S     print a frame every S seconds\n"
+	      "      --sample S       meanwhile look every S seconds, for "
+	      "peaks\n"
+	      "      --on-demand      print a frame for each line on stdin\n"
+	      "      --check          say which backends work here, and why "
+	      "not\n"
+	      "      --backend NAME   smi, sim:N[xSIZE] or file:PATH\n"
+	      "      --sim N[xSIZE]   N simulated GPUs (of 24G)\n"
+	      "  -g, --gpus LIST      only these, in this order\n"
+	      "  -l, --log-dir DIR    know only the jobs of this log "
+	      "directory\n"
+	      "  -t, --timeout S      for each call of the driver's tool (10)\n"
+	      "  -h, --help           print this and exit\n"
+	      "  -V, --version        print the version and exit\n",
+	    to);
+	gs_close_stdout(GS_BAD);
+	exit(status);
+}
+
+static int64_t
+seconds(const char *option, const char *value)
+{
+	const char *errstr;
+	int64_t ms = unit_ms(value, &errstr);
+
+	if (errstr == NULL && ms < 10)
+		errstr = "too small";
+	if (errstr == NULL && ms > INT_MAX)
+		errstr = "too large";
+	if (errstr != NULL) {
+		warnx("--%s '%s': %s", option, value, errstr);
+		usage(stderr, GS_BAD);
+	}
+	return ms;
+}
+
+static const char *
+gpu_list(const char *value)
+{
+	struct buf word = {0};
+
+	if (!select_valid(value, &word)) {
+		warnx("--gpus '%s': invalid or repeated number '%s'", value,
+		    word.p);
+		usage(stderr, GS_BAD);
+	}
+	buf_free(&word);
+	return value;
+}
+
+static char *
+log_dir(const char *value)
+{
+	char *dir = realpath(value, NULL);
+
+	if (dir == NULL)
+		err(GS_BAD, "--log-dir '%s'", value);
+	return dir;
+}
+
+/* What excludes what. */
+static void
+opts_check(const struct opts *o)
+{
+	const char *wrong = NULL;
+
+	if (o->sim != NULL && o->backend != NULL)
+		wrong = "--sim and --backend exclude each other";
+	else if (o->watch.sample_ms != -1 && o->watch.interval_ms == -1)
+		wrong = "--sample needs --interval";
+	else if (o->watch.sample_ms > o->watch.interval_ms)
+		wrong = "--sample is longer than --interval";
+	else if (o->check && (o->watch.interval_ms != -1 || o->watch.on_demand))
+		wrong = "--check excludes --interval and --on-demand";
+	if (wrong != NULL) {
+		warnx("%s", wrong);
+		usage(stderr, GS_BAD);
+	}
+}
+
+enum {
+	OPT_INTERVAL = 256,
+	OPT_SAMPLE,
+	OPT_DEMAND,
+	OPT_CHECK,
+	OPT_BACKEND,
+	OPT_SIM
+};
+
+static const struct option longopts[] = {
+    {"interval", required_argument, NULL, OPT_INTERVAL},
+    {"sample", required_argument, NULL, OPT_SAMPLE},
+    {"on-demand", no_argument, NULL, OPT_DEMAND},
+    {"check", no_argument, NULL, OPT_CHECK},
+    {"backend", required_argument, NULL, OPT_BACKEND},
+    {"sim", required_argument, NULL, OPT_SIM},
+    {"gpus", required_argument, NULL, 'g'},
+    {"log-dir", required_argument, NULL, 'l'},
+    {"timeout", required_argument, NULL, 't'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+static void
+opts_parse(struct opts *o, int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt_long(argc, argv, "+g:l:t:hV", longopts, NULL)) != -1)
+		switch (c) {
+		case OPT_INTERVAL:
+			o->watch.interval_ms = seconds("interval", optarg);
+			break;
+		case OPT_SAMPLE:
+			o->watch.sample_ms = seconds("sample", optarg);
+			break;
+		case OPT_DEMAND:
+			o->watch.on_demand = true;
+			break;
+		case OPT_CHECK:
+			o->check = true;
+			break;
+		case OPT_BACKEND:
+			o->backend = optarg;
+			break;
+		case OPT_SIM:
+			o->sim = optarg;
+			break;
+		case 'g':
+			o->gpus = gpu_list(optarg);
+			break;
+		case 'l':
+			free(o->log_dir);
+			o->log_dir = log_dir(optarg);
+			break;
+		case 't':
+			o->timeout_ms = seconds("timeout", optarg);
+			break;
+		case 'h':
+			usage(stdout, GS_OK);
+		case 'V':
+			gs_version();
+			gs_close_stdout(GS_BAD);
+			exit(GS_OK);
+		default:
+			usage(stderr, GS_BAD);
+		}
+	if (optind < argc) {
+		warnx("'%s': no operand is expected", argv[optind]);
+		usage(stderr, GS_BAD);
+	}
+	opts_check(o);
+}
+
+/* The backend asked for; NULL if none was. */
+static const struct backend *
+backend_asked(const struct opts *o, struct backend_conf *conf)
+{
+	const struct backend *b;
+
+	conf->timeout_ms = o->timeout_ms;
+	conf->arg = o->sim;
+	if (o->sim != NULL) {
+		return backend_find("sim", &(const char *){NULL});
+	}
+	if (o->backend == NULL)
+		return NULL;
+	b = backend_find(o->backend, &conf->arg);
+	if (b == NULL) {
+		warnx("--backend '%s': unknown backend", o->backend);
+		usage(stderr, GS_BAD);
+	}
+	return b;
+}
+
+/* Open that one, or else the first that is not only for the asking. */
+static void
+backend_open(
+    struct probe *p, const struct backend *b, const struct backend_conf *conf)
+{
+	struct buf why = {0};
+	size_t i;
+
+	for (i = 0; b == NULL; i++)
+		if (!backends[i]->on_request)
+			b = backends[i];
+	p->backend = b;
+	p->state = b->open(conf, &why);
+	if (p->state == NULL)
+		errx(GS_BAD, "%s: %s", b->name, why.p);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts o = {
+	    .timeout_ms = 10000,
+	    .watch = {.interval_ms = -1, .sample_ms = -1},
+	};
+	const struct backend *asked;
+	struct backend_conf conf;
+	struct probe p = {0};
+
+	gs_open_std();
+	umask(077);
+	opts_parse(&o, argc, argv);
+	asked = backend_asked(&o, &conf);
+	if (o.check) {
+		int status = check(asked, &conf) ? GS_OK : GS_NO;
+
+		gs_close_stdout(GS_BAD);
+		return status;
+	}
+	backend_open(&p, asked, &conf);
+	p.select.gpus = o.gpus;
+	if (!p.backend->tells_all)
+		p.select.visible = getenv("CUDA_VISIBLE_DEVICES");
+	p.attrib.scope.dir = o.log_dir;
+	if (o.watch.interval_ms != -1 || o.watch.on_demand)
+		return watch(&p, &o.watch);
+	if (!probe_look(&p))
+		return GS_BAD;
+	probe_print(&p, 1);
+	gs_close_stdout(GS_BAD);
+	return GS_OK;
+}

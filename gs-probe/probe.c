@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "probe.h"
+
+#include <err.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "backend.h"
+#include "frame.h"
+#include "lib/clock.h"
+#include "lib/gs.h"
+#include "lib/rec.h"
+#include "say.h"
+
+bool
+probe_look(struct probe *p)
+{
+	struct buf why = {0};
+	bool ok;
+
+	snap_free(&p->snap);
+	ok = p->backend->look(p->state, &p->snap, &why) == 0;
+	if (ok && select_apply(&p->select, &p->snap, &why) == -1)
+		errx(GS_BAD, "%s", why.p);
+	if (ok) {
+		attrib_snap(&p->attrib, &p->snap, p->backend->tells_all);
+	} else {
+		snap_free(&p->snap);
+		say("%s", why.p);
+	}
+	buf_free(&why);
+	return ok;
+}
+
+void
+probe_print(const struct probe *p, size_t n)
+{
+	char boot[BOOT_ID_MAX];
+	struct recw w = {0};
+	struct frame_head h = {
+	    .time = (int64_t)clock_wall(),
+	    .backend = p->backend->name,
+	    .boot = boot,
+	};
+
+	procfs_boot(boot);
+	while (n-- > 0)
+		frame_add(&w, &h, &p->snap);
+	if (recw_flush(&w, STDOUT_FILENO) == -1)
+		err(GS_BAD, "stdout");
+	recw_free(&w);
+}

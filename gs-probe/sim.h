@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* GPUs that exist only in a directory (simdir.h). */
+#ifndef GS_SIM_H
+#define GS_SIM_H
+
+#include "backend.h"
+
+extern const struct backend sim_backend;
+
+#endif
