@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gs-place: where may these jobs go?
+ *
+ * For each frame of gpu, proc, run and job records one frame of place, wait
+ * and never records, one for every job, in order.  The answer depends on the
+ * frame and the options alone.
+ *
+ * opts.c reads the options, snap.c the frames; alloc.c decides.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "lib/gs.h"
+#include "lib/rec.h"
+#include "opts.h"
+#include "snap.h"
+
+static void
+gpu_list(struct buf *b, const struct answer *ans)
+{
+	size_t i;
+
+	for (i = 0; i < ans->ngpu; i++)
+		buf_printf(
+		    b, "%s%lld", i > 0 ? "," : "", (long long)ans->gpu[i]);
+}
+
+static void
+answer_write(struct recw *w, const struct job *j, const struct answer *ans)
+{
+	static const char *const tag[] = {"place", "wait", "never"};
+	struct buf b = {0};
+
+	recw_rec(w, tag[ans->verdict]);
+	recw_str(w, j->id);
+	if (ans->verdict == PLACED) {
+		gpu_list(&b, ans);
+		recw_str(w, b.p);
+		recw_int(w, ans->headroom);
+	} else {
+		recw_str(w, ans->reason);
+		recw_kstr(w, "text", ans->text);
+	}
+	buf_free(&b);
+}
+
+/* The bare list of the first job that is placed. */
+static void
+list_write(struct recw *w, const struct answer *ans)
+{
+	if (ans->verdict != PLACED || w->buf.len > 0)
+		return;
+	gpu_list(&w->buf, ans);
+	buf_char(&w->buf, '\n');
+}
+
+/* Ask for some jobs; how many were placed. */
+static size_t
+jobs_place(struct alloc *a, const struct job *j, size_t n, bool gpus_only,
+    struct recw *w)
+{
+	struct answer ans;
+	size_t i, placed = 0;
+
+	for (i = 0; i < n; i++) {
+		alloc_job(a, &j[i], &ans);
+		placed += ans.verdict == PLACED;
+		if (gpus_only)
+			list_write(w, &ans);
+		else
+			answer_write(w, &j[i], &ans);
+	}
+	return placed;
+}
+
+/* Answer one frame.  The status that it makes, GS_BAD if it is malformed. */
+static int
+frame_answer(const struct opts *o, const struct frame *f, struct recw *w)
+{
+	struct alloc *a;
+	struct snap s;
+	char why[256];
+	size_t placed, asked;
+
+	if (snap_read(f, &s, why, sizeof(why)) == -1) {
+		warnx("stdin: %s", why);
+		return GS_BAD;
+	}
+	asked = s.njob + o->njob;
+	a = alloc_new(&s, &o->rules);
+	if (!o->gpus_only) {
+		recw_frame(w, "gs-place");
+		recw_kstr(w, "time", rec_key(&f->head, "time"));
+	}
+	placed = jobs_place(a, s.job, s.njob, o->gpus_only, w);
+	placed += jobs_place(a, o->job, o->njob, o->gpus_only, w);
+	if (!o->gpus_only)
+		recw_end(w);
+	alloc_free(a);
+	snap_free(&s);
+	if (o->wait || asked > 0)
+		return placed > 0 ? GS_OK : GS_NO;
+	return GS_OK;
+}
+
+/* Answer frame after frame; the status of the last. */
+static int
+frames_answer(const struct opts *o, struct frames *in)
+{
+	struct recw w = {0};
+	struct frame f;
+	int got, status = GS_OK;
+
+	while ((got = frames_read(in, STDIN_FILENO, &f)) == 1) {
+		status = frame_answer(o, &f, &w);
+		frame_free(&f);
+		if (recw_flush(&w, STDOUT_FILENO) == -1)
+			err(GS_BAD, "stdout");
+		if (status == GS_BAD || (o->wait && status == GS_OK))
+			break;
+	}
+	recw_free(&w);
+	if (got == -1) {
+		warnx("stdin: %s", in->err);
+		return GS_BAD;
+	}
+	return status;
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct frames in = {0};
+	struct opts o;
+	int status;
+
+	gs_open_std();
+	opts_parse(argc, argv, &o);
+	status = frames_answer(&o, &in);
+	frames_free(&in);
+	opts_free(&o);
+	gs_close_stdout(GS_BAD);
+	return status;
+}
