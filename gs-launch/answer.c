@@ -55,7 +55,7 @@ answer_exit(const struct launch *l, const struct ending *e)
 	recw_int(&w, e->wall_ms / 1000);
 	recw_kint(&w, "user", e->user_ms / 1000);
 	recw_kint(&w, "sys", e->sys_ms / 1000);
-	recw_kint(&w, "maxrss", (e->maxrss_kib + 1023) / 1024);
+	recw_kint(&w, "maxrss", e->maxrss_kib);
 	end(&w);
 }
 

@@ -19,12 +19,18 @@ sweep_settle(struct sweep *s, int64_t now)
 	s->at = now + SETTLE_MS;
 }
 
+/*
+ * TERM is sent once, so the one walk has to meet everybody.  A parent that
+ * dies of it while we walk would hide its children, and one that forks the
+ * new child: hence all are stopped first, and take their TERM when they go
+ * on.
+ */
 static void
 term(struct sweep *s, int64_t now, pid_t except)
 {
-	tree_walk(&s->tree, except, SIGTERM);
-	/* A stopped process takes its TERM when it goes on. */
-	tree_signal_up(&s->tree, SIGCONT);
+	tree_freeze(&s->tree, except);
+	tree_signal(&s->tree, SIGTERM);
+	tree_signal(&s->tree, SIGCONT);
 	s->stage = SWEEP_TERM;
 	s->at = now + s->grace_ms;
 }

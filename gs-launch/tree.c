@@ -91,6 +91,15 @@ tree_walk(struct tree *t, pid_t except, int sig)
 }
 
 void
+tree_signal(const struct tree *t, int sig)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++)
+		member_signal(&t->v[i], sig);
+}
+
+void
 tree_signal_up(const struct tree *t, int sig)
 {
 	size_t i;

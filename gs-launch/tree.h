@@ -30,7 +30,8 @@ struct tree {
  */
 void tree_walk(struct tree *t, pid_t except, int sig);
 
-/* Send `sig` to what the last walk met, children before their parents. */
+/* Send `sig` to what the last walk met: parents first, or children first. */
+void tree_signal(const struct tree *t, int sig);
 void tree_signal_up(const struct tree *t, int sig);
 
 /* Stop all of it, parents first, until a walk meets nobody who still runs (or
