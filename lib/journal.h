@@ -73,6 +73,8 @@ struct journal_reader {
 	struct buf in; /* read ahead: the bytes from off - pos on */
 	size_t pos; /* of the next line in `in` */
 	bool skipping; /* inside a line that is too long */
+	const char *text; /* the line last given out, good until the next; */
+	size_t len; /* without its newline.  NULL: it was too long */
 };
 
 /* Start at byte `off` (0, or a place where a line begins).  A missing file

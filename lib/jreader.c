@@ -137,8 +137,12 @@ journal_next_line(struct journal_reader *r, cJSON **ev)
 	n = line_find(r);
 	if (n == -1)
 		return 0;
-	if (!r->skipping && n <= JOURNAL_LINE_MAX)
-		*ev = event_parse(r->in.p + r->pos, (size_t)n);
+	r->text = NULL;
+	r->len = (size_t)n;
+	if (!r->skipping && n <= JOURNAL_LINE_MAX) {
+		r->text = r->in.p + r->pos;
+		*ev = event_parse(r->text, r->len);
+	}
 	r->skipping = false;
 	pass(r, (size_t)n + 1);
 	r->line++;
