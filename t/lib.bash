@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+# Helpers of all tests: `load lib` and call gs_setup from setup().
+# shellcheck shell=bash
+
+bats_require_minimum_version 1.5.0
+
+# A known environment, the programs first in PATH, and a folder of our own.
+gs_setup() {
+	local v
+	for v in ${!GS_@} NO_COLOR CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER \
+	    ROCR_VISIBLE_DEVICES HIP_VISIBLE_DEVICES; do
+		unset "$v"
+	done
+	export LC_ALL=C TZ=UTC
+	T=$BATS_TEST_DIRNAME
+	ROOT=$(cd "$T/.." && pwd)
+	BIN=${GS_TEST_BIN:-$ROOT/.build/bin}
+	export PATH=$BIN:$PATH
+	unset GS_TEST_BIN
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export GS_SIM_DIR=$BATS_TEST_TMPDIR/sim
+}
+
+# wait_for SECONDS COMMAND...: until it succeeds, or fail after the limit.
+wait_for() {
+	local limit=$(($(date +%s%N) + $1 * 1000000000))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		if [ "$(date +%s%N)" -ge "$limit" ]; then
+			echo "gave up waiting for: $*" >&2
+			return 1
+		fi
+		sleep 0.02
+	done
+}
+
+# shared DIR: its path in ../shared, or skip the test loudly.
+shared() {
+	local d=$ROOT/../shared/$1
+	[ -e "$d" ] || skip "../shared/$1 is not here"
+	printf '%s\n' "$d"
+}
+
+# tsv WORD...: a record line.
+tsv() {
+	local IFS=$'\t'
+	printf '%s\n' "$*"
+}
+
+gone() {
+	! kill -0 "$1" 2>/dev/null
+}
