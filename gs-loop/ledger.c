@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "gs-loop/ledger.h"
+
+#include <err.h>
+#include <errno.h>
+
+#include "lib/gs.h"
+#include "lib/xalloc.h"
+
+void
+ledger_open(struct ledger *g, const char *path)
+{
+	struct journal j;
+
+	g->path = xstrdup(path);
+	g->fold = fold_new();
+	/* A journal that cannot be locked now never could: say so at once. */
+	if (journal_lock(&j, g->path) == -1)
+		err(GS_BAD, "%s", path);
+	journal_unlock(&j);
+	if (journal_reader_open(&g->reader, g->path, 0) == -1)
+		err(GS_BAD, "%s", path);
+	ledger_pull(g);
+}
+
+bool
+ledger_pull(struct ledger *g)
+{
+	bool any = false;
+	cJSON *ev;
+
+	while ((ev = journal_next(&g->reader)) != NULL) {
+		fold_event(g->fold, ev);
+		cJSON_Delete(ev);
+		any = true;
+	}
+	if (g->reader.damaged > 0 && !g->told_damage) {
+		warnx("%s: %zu damaged lines skipped, the first is line %zu",
+		    g->path, g->reader.damaged, g->reader.first_damaged);
+		g->told_damage = true;
+	}
+	return any;
+}
+
+cJSON *
+ledger_event(const char *name, const char *id, int64_t attempt)
+{
+	cJSON *ev = event_new(name, event_now());
+
+	json_str(ev, "id", id);
+	if (attempt > 0)
+		json_int(ev, "attempt", attempt);
+	return ev;
+}
+
+static int
+locked_write(const char *path, const struct buf *lines, bool sync)
+{
+	struct journal j;
+	int rv, saved;
+
+	if (journal_lock(&j, path) == -1)
+		return -1;
+	rv = journal_write(&j, lines, sync);
+	saved = errno;
+	journal_unlock(&j);
+	errno = saved;
+	return rv;
+}
+
+int
+ledger_append_lines(struct ledger *g, const struct buf *lines, bool sync)
+{
+	if (locked_write(g->path, lines, sync) == -1) {
+		if (!g->failing)
+			warn("%s: nothing new is started until it can be "
+			     "written",
+			    g->path);
+		g->failing = true;
+		return -1;
+	}
+	if (g->failing)
+		warnx("%s: can be written again", g->path);
+	g->failing = false;
+	ledger_pull(g);
+	return 0;
+}
+
+int
+ledger_append(struct ledger *g, cJSON *ev, bool sync)
+{
+	struct buf line = {0};
+	int rv;
+
+	event_line(&line, ev);
+	cJSON_Delete(ev);
+	rv = ledger_append_lines(g, &line, sync);
+	buf_free(&line);
+	return rv;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+#include "gs-loop/probe.h"
+
+#include <err.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gs-loop/child.h"
+#include "gs-loop/loop.h"
+#include "gs-loop/usage.h"
+#include "gs-loop/words.h"
+#include "lib/clock.h"
+#include "lib/gs.h"
+
+enum {
+	/*
+	 * gs-probe gives a backend 10 s; what is not there some time after
+	 * that will not come.
+	 */
+	FRAME_LATE_MS = 12000,
+};
+
+void
+probe_init(struct probe *p)
+{
+	*p = (struct probe){
+	    .src.fd = -1,
+	    .in = -1,
+	    .pid = -1,
+	    .pause_ms = CHILD_PAUSE_MS,
+	};
+}
+
+static void
+disconnect(struct loop *l)
+{
+	struct probe *p = &l->probe;
+
+	loop_unwatch(l, &p->src);
+	if (p->src.fd != -1)
+		close(p->src.fd);
+	if (p->in != -1)
+		close(p->in);
+	p->src.fd = p->in = -1;
+	frames_free(&p->stream);
+	p->asked = p->again = false;
+}
+
+/* It is of no more use: end it, and start another one after a pause. */
+static void
+give_up(struct loop *l, const char *why)
+{
+	struct probe *p = &l->probe;
+
+	if (why != NULL)
+		warnx("gs-probe: %s; nothing is placed on a GPU until a good "
+		      "snapshot comes",
+		    why);
+	disconnect(l);
+	if (p->pid != -1)
+		kill(p->pid, SIGKILL);
+	p->pid = -1; /* reaped with the strangers */
+	p->start_at = clock_ms() + p->pause_ms;
+	p->pause_ms = child_longer(p->pause_ms);
+}
+
+static size_t
+count_gpus(const struct frame *f)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < f->n; i++)
+		n += rec_is(&f->rec[i], "gpu");
+	return n;
+}
+
+static bool
+same_word(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Do the indices of both frames mean the same cards? */
+static bool
+same_layout(const struct frame *a, const struct frame *b)
+{
+	size_t i, j = 0;
+
+	if (count_gpus(a) != count_gpus(b))
+		return false;
+	for (i = 0; i < a->n; i++) {
+		if (!rec_is(&a->rec[i], "gpu"))
+			continue;
+		while (!rec_is(&b->rec[j], "gpu"))
+			j++;
+		if (!same_word(
+			rec_field(&a->rec[i], 1), rec_field(&b->rec[j], 1)) ||
+		    !same_word(
+			rec_field(&a->rec[i], 2), rec_field(&b->rec[j], 2)))
+			return false;
+		j++;
+	}
+	return true;
+}
+
+static void
+take(struct loop *l, struct frame *f)
+{
+	struct probe *p = &l->probe;
+
+	if (!same_layout(&p->frame, f))
+		p->layout++;
+	frame_free(&p->frame);
+	p->frame = *f;
+	p->at = clock_ms();
+	p->ngpu = count_gpus(f);
+	if (p->ngpu > p->most)
+		p->most = p->ngpu;
+	p->pause_ms = CHILD_PAUSE_MS;
+	p->asked = false;
+	if (p->again) {
+		p->again = false;
+		probe_demand(l);
+	}
+	usage_frame(l);
+	l->ask = true;
+	loop_changed(l);
+}
+
+static void
+ready(struct loop *l, void *arg)
+{
+	struct probe *p = arg;
+	struct frame f;
+	ssize_t n;
+	int got;
+
+	n = buf_read(&p->stream.in, p->src.fd, 64 * 1024);
+	if (n == -1 && errno == EAGAIN)
+		return;
+	if (n <= 0) {
+		disconnect(l); /* its end is told when it is reaped */
+		return;
+	}
+	while ((got = frames_next(&p->stream, &f)) == 1)
+		take(l, &f);
+	if (got == -1)
+		give_up(l, p->stream.err);
+}
+
+static void
+start(struct loop *l)
+{
+	const struct opts *o = l->o;
+	struct probe *p = &l->probe;
+	struct words w = {0};
+	int e;
+
+	words_ms(&w, "--interval", o->poll_ms);
+	words_add(&w, "--on-demand");
+	words_opt(&w, "--log-dir", l->log_dir);
+	words_opt(&w, "--gpus", o->gpus);
+	words_opt(&w, "--sim", o->sim);
+	words_opt(&w, "--backend", o->backend);
+	e = child_start(o->probe, "gs-probe", w.v, &p->src, &p->in, &p->pid);
+	words_free(&w);
+	if (e != 0) {
+		give_up(l, strerror(e));
+		return;
+	}
+	p->start_at = INT64_MAX;
+	p->asked_at = clock_ms();
+	p->src.ready = ready;
+	p->src.arg = p;
+	loop_watch(l, &p->src);
+}
+
+void
+probe_demand(struct loop *l)
+{
+	struct probe *p = &l->probe;
+
+	if (p->in == -1)
+		return;
+	if (p->asked) {
+		/* The frame on its way may be older than this wish. */
+		p->again = true;
+		return;
+	}
+	if (child_write(p->in, "\n", 1) == -1)
+		return; /* it is ending; SIGCHLD comes */
+	p->asked = true;
+	p->asked_at = clock_ms();
+}
+
+bool
+probe_fresh(const struct loop *l)
+{
+	const struct probe *p = &l->probe;
+
+	return p->at > 0 && clock_ms() - p->at <= l->o->poll_ms + FRAME_LATE_MS;
+}
+
+const struct rec *
+probe_gpu(const struct probe *p, const char *name)
+{
+	const struct rec *r;
+	size_t i;
+
+	for (i = 0; i < p->frame.n; i++) {
+		r = &p->frame.rec[i];
+		if (rec_is(r, "gpu") &&
+		    (same_word(rec_field(r, 1), name) ||
+			same_word(rec_field(r, 2), name)))
+			return r;
+	}
+	return NULL;
+}
+
+/* The time by which a frame should have come. */
+static int64_t
+late_at(const struct loop *l)
+{
+	const struct probe *p = &l->probe;
+	int64_t from = p->at > p->asked_at ? p->at : p->asked_at;
+
+	/* It bounds its own calls, so this long a silence is a fault of it. */
+	return from + l->o->poll_ms + 5 * FRAME_LATE_MS;
+}
+
+int64_t
+probe_due(const struct loop *l)
+{
+	return l->probe.start_at != INT64_MAX ? l->probe.start_at : late_at(l);
+}
+
+void
+probe_tick(struct loop *l, int64_t now)
+{
+	if (now >= l->probe.start_at)
+		start(l);
+	else if (l->probe.start_at == INT64_MAX && now >= late_at(l))
+		give_up(l, "no snapshot for too long");
+}
+
+bool
+probe_reaped(struct loop *l, pid_t pid, int status)
+{
+	struct probe *p = &l->probe;
+
+	if (pid != p->pid)
+		return false;
+	p->pid = -1;
+	/*
+	 * Having never seen a GPU, it said on stderr why.  Waiting for one is
+	 * what --watch is for.
+	 */
+	if (p->most == 0 && !l->o->watch && l->runs.n == 0 &&
+	    queue_wants_gpus(l))
+		errx(GS_BAD,
+		    "no GPUs: gs-probe ended with %s; `gs-probe "
+		    "--check` says more, --sim N needs none",
+		    child_fate(status));
+	give_up(l, child_fate(status));
+	return true;
+}
+
+void
+probe_stop(struct loop *l)
+{
+	struct probe *p = &l->probe;
+
+	disconnect(l);
+	if (p->pid != -1)
+		kill(p->pid, SIGTERM);
+	frame_free(&p->frame);
+}
