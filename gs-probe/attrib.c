@@ -17,14 +17,14 @@
  * known in any way they are those of another pid namespace, and an equal
  * number here would be a coincidence.
  */
-#include "attrib.h"
+#include "gs-probe/attrib.h"
 
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/xalloc.h"
-#include "snap.h"
+#include "gs-probe/snap.h"
 
 /* A process on a GPU. */
 struct seen {

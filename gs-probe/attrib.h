@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "lib/procfs.h"
-#include "witness.h"
+#include "gs-probe/witness.h"
 
 struct snap;
 struct seen;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "backend.h"
+#include "gs-probe/backend.h"
 
 #include <string.h>
 
-#include "file.h"
-#include "sim.h"
-#include "smi.h"
+#include "gs-probe/file.h"
+#include "gs-probe/sim.h"
+#include "gs-probe/smi.h"
 
 const struct backend *const backends[] = {
     &smi_backend,

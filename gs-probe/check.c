@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "check.h"
+#include "gs-probe/check.h"
 
 #include <stdio.h>
 
 #include "lib/esc.h"
-#include "snap.h"
+#include "gs-probe/snap.h"
 
 static void
 say_no(const struct backend *b, const char *why)

@@ -3,7 +3,7 @@
 #ifndef GS_CHECK_H
 #define GS_CHECK_H
 
-#include "backend.h"
+#include "gs-probe/backend.h"
 
 /*
  * Print a line on stdout for each backend, or only for that one.  Does one

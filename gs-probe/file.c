@@ -7,7 +7,7 @@
  * - gpu and proc records become a snapshot and are checked on the way; other
  *   records and unknown keys are not gs-probe's to tell and are left out.
  */
-#include "file.h"
+#include "gs-probe/file.h"
 
 #include <sys/stat.h>
 
@@ -19,7 +19,7 @@
 
 #include "lib/rec.h"
 #include "lib/xalloc.h"
-#include "snap.h"
+#include "gs-probe/snap.h"
 
 enum {
 	FILE_BYTES = 64 * 1024 * 1024

@@ -3,7 +3,7 @@
 #ifndef GS_FILE_H
 #define GS_FILE_H
 
-#include "backend.h"
+#include "gs-probe/backend.h"
 
 extern const struct backend file_backend;
 

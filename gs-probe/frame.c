@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "frame.h"
+#include "gs-probe/frame.h"
 
 #include "lib/rec.h"
-#include "snap.h"
+#include "gs-probe/snap.h"
 
 static void
 gpu_add(struct recw *w, const struct gpu *g)

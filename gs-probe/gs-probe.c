@@ -17,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
-#include "check.h"
+#include "gs-probe/backend.h"
+#include "gs-probe/check.h"
 #include "lib/gs.h"
 #include "lib/unit.h"
 #include "lib/xalloc.h"
-#include "probe.h"
-#include "watch.h"
+#include "gs-probe/probe.h"
+#include "gs-probe/watch.h"
 
 struct opts {
 	const char *backend;

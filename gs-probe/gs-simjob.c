@@ -24,7 +24,7 @@
 #include "lib/procfs.h"
 #include "lib/unit.h"
 #include "lib/xalloc.h"
-#include "simdir.h"
+#include "gs-probe/simdir.h"
 
 enum {
 	STEPS = 20,
@@ -190,14 +190,36 @@ sim_open(struct job *j)
 	free(path);
 }
 
+static void
+gpu_take(struct job *j, const char *word, const struct pstat *self)
+{
+	const char *errstr;
+	int64_t gpu;
+	size_t i;
+
+	gpu = unit_num(strncmp(word, "SIM-", 4) == 0 ? word + 4 : word, 0,
+	    INT32_MAX, &errstr);
+	if (errstr != NULL || (size_t)gpu >= j->nsize)
+		errx(GS_BAD, "GPU '%s': no such simulated GPU", word);
+	for (i = 0; i < j->n; i++)
+		if (j->claim[i].gpu == (size_t)gpu)
+			errx(GS_BAD, "GPU '%s': given twice", word);
+	j->claim = xreallocarray(j->claim, j->n + 1, sizeof(*j->claim));
+	j->claim[j->n++] = (struct claim){
+	    .gpu = (size_t)gpu,
+	    .pid = self->pid,
+	    .start = self->start,
+	    .util = j->util,
+	};
+}
+
 /* Without a list CUDA programs take the first GPU. */
 static void
 gpus_parse(struct job *j)
 {
-	const char *list = j->gpus, *errstr = NULL;
+	const char *list = j->gpus;
 	char *words, *rest, *w;
 	struct pstat self;
-	int64_t gpu;
 
 	if (list == NULL)
 		list = getenv("CUDA_VISIBLE_DEVICES");
@@ -206,17 +228,8 @@ gpus_parse(struct job *j)
 	if (procfs_stat(getpid(), &self) == -1)
 		err(GS_BAD, "/proc/self/stat");
 	words = rest = xstrdup(list);
-	while (*list != '\0' && (w = strsep(&rest, ",")) != NULL) {
-		gpu = unit_num(strncmp(w, "SIM-", 4) == 0 ? w + 4 : w, 0,
-		    INT32_MAX, &errstr);
-		if (errstr != NULL || (size_t)gpu >= j->nsize)
-			errx(GS_BAD, "GPU '%s': no such simulated GPU", w);
-		j->claim = xreallocarray(j->claim, j->n + 1, sizeof(*j->claim));
-		j->claim[j->n++] = (struct claim){.gpu = (size_t)gpu,
-		    .pid = self.pid,
-		    .start = self.start,
-		    .util = j->util};
-	}
+	while (*list != '\0' && (w = strsep(&rest, ",")) != NULL)
+		gpu_take(j, w, &self);
 	free(words);
 	if (j->n == 0)
 		errx(OOM_STATUS, "no CUDA-capable device is visible");

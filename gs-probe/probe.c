@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "probe.h"
+#include "gs-probe/probe.h"
 
 #include <err.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "backend.h"
-#include "frame.h"
+#include "gs-probe/backend.h"
+#include "gs-probe/frame.h"
 #include "lib/clock.h"
 #include "lib/gs.h"
 #include "lib/rec.h"
-#include "say.h"
+#include "gs-probe/say.h"
 
 bool
 probe_look(struct probe *p)

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "attrib.h"
-#include "select.h"
-#include "snap.h"
+#include "gs-probe/attrib.h"
+#include "gs-probe/select.h"
+#include "gs-probe/snap.h"
 
 struct backend;
 

@@ -9,7 +9,7 @@
  *   it lives no other helper is started, since it would get stuck as well.
  * - The helper dies with us.
  */
-#include "run.h"
+#include "gs-probe/run.h"
 
 #include <sys/pidfd.h>
 #include <sys/prctl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "say.h"
+#include "gs-probe/say.h"
 
 #include <err.h>
 #include <stdarg.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "select.h"
+#include "gs-probe/select.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/unit.h"
 #include "lib/xalloc.h"
-#include "say.h"
-#include "snap.h"
+#include "gs-probe/say.h"
+#include "gs-probe/snap.h"
 
 bool
 select_valid(const char *gpus, struct buf *word)

@@ -2,7 +2,7 @@
 /*
  * Simulated GPUs: what is used is the sum of the claims of live processes.
  */
-#include "sim.h"
+#include "gs-probe/sim.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include "lib/procfs.h"
 #include "lib/unit.h"
 #include "lib/xalloc.h"
-#include "simdir.h"
-#include "snap.h"
+#include "gs-probe/simdir.h"
+#include "gs-probe/snap.h"
 
 enum {
 	SIM_MAX = 1024,

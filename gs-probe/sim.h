@@ -3,7 +3,7 @@
 #ifndef GS_SIM_H
 #define GS_SIM_H
 
-#include "backend.h"
+#include "gs-probe/backend.h"
 
 extern const struct backend sim_backend;
 

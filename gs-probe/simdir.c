@@ -8,7 +8,7 @@
  *   that very process lives; nobody has to clean up after a kill -9.
  * - lock: held while a claim is checked against the others and made.
  */
-#include "simdir.h"
+#include "gs-probe/simdir.h"
 
 #include <sys/file.h>
 #include <sys/stat.h>

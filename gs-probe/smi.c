@@ -12,7 +12,7 @@
  *   alone, by the address it had when all was well, else by number.
  * - Without a list of processes the GPUs are still worth knowing.
  */
-#include "smi.h"
+#include "gs-probe/smi.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -22,10 +22,10 @@
 #include "lib/clock.h"
 #include "lib/spawn.h"
 #include "lib/xalloc.h"
-#include "run.h"
-#include "say.h"
-#include "smicsv.h"
-#include "snap.h"
+#include "gs-probe/run.h"
+#include "gs-probe/say.h"
+#include "gs-probe/smicsv.h"
+#include "gs-probe/snap.h"
 
 enum {
 	NUMBERS_MAX = 64, /* GPUs asked by number */
@@ -112,12 +112,14 @@ explain(const struct smi *m, const char *text, struct buf *why)
 		return;
 	}
 	if (text == NULL || *text == '\0')
-		text = r->err.len > 0 ? r->err.p : "no GPUs listed";
+		text = r->err.len > 0 ? r->err.p : "no output";
 	buf_printf(why, "%.*s (", (int)strcspn(text, "\r\n"), text);
 	if (r->how == RUN_SIGNAL)
-		buf_printf(why, "signal %d, %s)", r->code, strsignal(r->code));
+		buf_printf(
+		    why, "signal %d, %s)", r->code, strsignal(r->code));
 	else
-		buf_printf(why, "exit %d)", r->code);
+		buf_printf(why, "exit %d%s)", r->code,
+		    r->code == 0 ? ", but that is no row" : "");
 }
 
 /* Do the rows of the last query count? */

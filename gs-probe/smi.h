@@ -3,7 +3,7 @@
 #ifndef GS_SMI_H
 #define GS_SMI_H
 
-#include "backend.h"
+#include "gs-probe/backend.h"
 
 extern const struct backend smi_backend;
 

@@ -12,7 +12,7 @@
  * - A text that was cut may end inside a number: without its newline the last
  *   line is no row.
  */
-#include "smicsv.h"
+#include "gs-probe/smicsv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 #include "lib/unit.h"
 #include "lib/xalloc.h"
-#include "snap.h"
+#include "gs-probe/snap.h"
 
 static const char *const field_name[SMI_FIELDS] = {
     [SMI_INDEX] = "index",

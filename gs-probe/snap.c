@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "snap.h"
+#include "gs-probe/snap.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  *   a request included; without ticks there is none, and we end.
  * - A pipe nobody reads from is noticed while waiting, not at the next write.
  */
-#include "watch.h"
+#include "gs-probe/watch.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -20,7 +20,7 @@
 
 #include "lib/clock.h"
 #include "lib/gs.h"
-#include "probe.h"
+#include "gs-probe/probe.h"
 
 struct stream {
 	const struct watch *how;

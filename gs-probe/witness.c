@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "witness.h"
+#include "gs-probe/witness.h"
 
 #include <limits.h>
 #include <stdlib.h>
