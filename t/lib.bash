@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 
 # A known environment, the programs first in PATH, and a folder of our own.
 gs_setup() {
-	local v
+	local v bin=${GS_TEST_BIN:-}
 	for v in ${!GS_@} NO_COLOR CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER \
 	    ROCR_VISIBLE_DEVICES HIP_VISIBLE_DEVICES; do
 		unset "$v"
@@ -14,9 +14,8 @@ gs_setup() {
 	export LC_ALL=C TZ=UTC
 	T=$BATS_TEST_DIRNAME
 	ROOT=$(cd "$T/.." && pwd)
-	BIN=${GS_TEST_BIN:-$ROOT/.build/bin}
+	BIN=${bin:-$ROOT/.build/bin}
 	export PATH=$BIN:$PATH
-	unset GS_TEST_BIN
 	cd "$BATS_TEST_TMPDIR" || return 1
 	export GS_SIM_DIR=$BATS_TEST_TMPDIR/sim
 }
