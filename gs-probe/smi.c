@@ -115,8 +115,7 @@ explain(const struct smi *m, const char *text, struct buf *why)
 		text = r->err.len > 0 ? r->err.p : "no output";
 	buf_printf(why, "%.*s (", (int)strcspn(text, "\r\n"), text);
 	if (r->how == RUN_SIGNAL)
-		buf_printf(
-		    why, "signal %d, %s)", r->code, strsignal(r->code));
+		buf_printf(why, "signal %d, %s)", r->code, strsignal(r->code));
 	else
 		buf_printf(why, "exit %d%s)", r->code,
 		    r->code == 0 ? ", but that is no row" : "");

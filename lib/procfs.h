@@ -26,7 +26,9 @@ struct pstat {
 	char comm[64]; /* between the outer parentheses */
 };
 
-enum { BOOT_ID_MAX = 37 };
+enum {
+	BOOT_ID_MAX = 37
+};
 
 /* -1 with errno (ESRCH if there is no such process). */
 int procfs_stat(pid_t pid, struct pstat *st);

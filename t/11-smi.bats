@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: MIT
 # The nvidia-smi backend against a fake nvidia-smi (t/bin).
 
+# Each test is a subshell, and run sets stderr_lines:
+# shellcheck disable=SC2030,SC2031,SC2154
+
 load lib
 
 setup() {
@@ -61,6 +64,15 @@ one_case() {
 # fake NAME: our own fixture NAME is the machine.
 fake() {
 	export GS_FAKE_SMI=$F/$1
+}
+
+# has_frames N FILE: are there that many by now?
+has_frames() {
+	[ "$(grep -c '^end' "$2")" -ge "$1" ]
+}
+
+has_lines() {
+	[ "$(wc -l <"$2")" -ge "$1" ]
 }
 
 @test "all cases seen in the wild are read as they should be" {
@@ -274,7 +286,7 @@ fake() {
 	cp -r "$F/one-lost/i/0" m/i/0000:3b:00.0
 	cp -r "$F/one-lost/i/1" m/i/000f:5b:00.0
 	echo >&8
-	wait_for 20 sh -c '[ "$(grep -c ^end out)" -eq 2 ]'
+	wait_for 20 has_frames 2 out
 	exec 8>&-
 	wait $!
 	grep -q "^gpu.1.GPU-22222222.*	no	.*bus=000f:5b:00.0.*lost" out
@@ -297,7 +309,7 @@ fake() {
 @test "there is never more than one helper, and none is left behind" {
 	fake hang
 	GS_FAKE_LOG=$PWD/log gs-probe --interval 0.05 --timeout 0.1 2>err &
-	wait_for 30 sh -c '[ "$(wc -l <log)" -ge 4 ]'
+	wait_for 30 has_lines 4 log
 	kill $!
 	run ! grep -q overlap log
 	[ "$(wc -l <err)" -eq 1 ]
@@ -333,7 +345,7 @@ fake() {
 	wait_for 20 grep -q ^end out
 	sed -n 's/^1,/0,/p' "$F/plain/query-gpu.csv" >m/query-gpu.csv
 	echo >&8
-	wait_for 20 sh -c '[ "$(grep -c ^end out)" -eq 2 ]'
+	wait_for 20 has_frames 2 out
 	exec 8>&-
 	wait $!
 	[ "$(grep -c '^gpu' out)" -eq 1 ]
