@@ -184,7 +184,7 @@ parse(struct opts *o, int argc, char *argv[])
 {
 	int ch;
 
-	o->arg = xcalloc((size_t)argc, sizeof(*o->arg));
+	o->arg = o->word = xcalloc((size_t)argc, sizeof(*o->word));
 	for (;;) {
 		ch = getopt_long(argc, argv, "+j:l:fn:t:crshV", longopts, NULL);
 		if (ch != -1) {
@@ -277,6 +277,8 @@ main(int argc, char *argv[])
 	check_options(&o, v);
 	o.path = journal_path(&o);
 	status = v->run(&o);
+	free(o.path);
+	free(o.word);
 	gs_close_stdout(GS_BAD);
 	return status;
 }

@@ -159,32 +159,40 @@ follow(const struct tail *t, struct live *l)
 	} while (!over);
 }
 
+static void
+print(struct tail *t, struct live *l, const struct opts *o)
+{
+	tail_open(t);
+	if (o->lines != -1)
+		skip_to_last(t, o->lines);
+	if (o->follow)
+		follow(t, l);
+	else
+		copy(t);
+	close(t->fd);
+}
+
 int
 verb_log(const struct opts *o)
 {
 	struct tail t = {.fd = -1};
 	struct job_fold *j;
+	int status = GS_NO;
 	struct live l;
 
 	live_open(&l, o);
 	j = load_job(l.f, o->arg[0]);
-	if (j == NULL)
-		return GS_NO;
-	t.id = xstrdup(j->id);
-	if (o->follow)
-		j = wait_start(&l, t.id);
-	if (!tail_choose(&t, o, j))
-		return GS_NO;
-	tail_open(&t);
-	if (o->lines != -1)
-		skip_to_last(&t, o->lines);
-	if (o->follow)
-		follow(&t, &l);
-	else
-		copy(&t);
-	close(t.fd);
+	if (j != NULL) {
+		t.id = xstrdup(j->id);
+		if (o->follow)
+			j = wait_start(&l, t.id);
+	}
+	if (j != NULL && tail_choose(&t, o, j)) {
+		print(&t, &l, o);
+		status = GS_OK;
+	}
 	free(t.id);
 	free(t.path);
 	live_close(&l);
-	return GS_OK;
+	return status;
 }

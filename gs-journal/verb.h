@@ -21,6 +21,7 @@ struct opts {
 	bool raw; /* -r */
 	bool slurp; /* -s */
 	char *path; /* of the journal, by the above and the environment */
+	char **word; /* the verb and its operands, allocated */
 	char **arg; /* operands of the verb */
 	size_t narg;
 };

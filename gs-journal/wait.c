@@ -70,16 +70,18 @@ next_open(const struct live *l, char *const *id, size_t n, size_t i)
 }
 
 static void
-gave_up(const struct job_fold *j)
+say_late(const struct job_fold *j)
 {
 	char *name = load_name(j);
 
-	errx(GS_TIMEOUT, "job %s: still %s at the time limit", name,
+	warnx("job %s: still %s at the time limit", name,
 	    state_is_terminal(j->state) ? "not judged" : state_name(j->state));
+	free(name);
 }
 
-/* Wait for each in turn; the order does not matter to the last one. */
-static void
+/* Wait for each in turn; the order does not matter to the last one.  False
+ * after a message: the time is up. */
+static bool
 wait_all(struct live *l, const struct opts *o, char *const *id)
 {
 	const int64_t end = clock_ms() + o->timeout_ms;
@@ -87,30 +89,44 @@ wait_all(struct live *l, const struct opts *o, char *const *id)
 	size_t i = 0;
 
 	while ((i = next_open(l, id, o->narg, i)) < o->narg) {
-		if (o->timeout_ms >= 0 && (left = end - clock_ms()) <= 0)
-			gave_up(fold_find(l->f, id[i]));
+		if (o->timeout_ms >= 0 && (left = end - clock_ms()) <= 0) {
+			say_late(fold_find(l->f, id[i]));
+			return false;
+		}
 		watch_wait(l->watch, left);
 		live_read(l);
 	}
+	return true;
+}
+
+static int
+greatest(const struct fold *f, char *const *id, size_t n)
+{
+	int status = GS_OK, one;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		one = status_of(fold_find(f, id[i]));
+		if (one > status)
+			status = one;
+	}
+	return status;
 }
 
 int
 verb_wait(const struct opts *o)
 {
-	int status = GS_OK, one;
+	int status = GS_TIMEOUT;
 	struct live l;
 	char **id;
 	size_t i;
 
 	live_open(&l, o);
 	id = ids_of(l.f, o);
-	wait_all(&l, o, id);
-	for (i = 0; i < o->narg; i++) {
-		one = status_of(fold_find(l.f, id[i]));
-		if (one > status)
-			status = one;
+	if (wait_all(&l, o, id))
+		status = greatest(l.f, id, o->narg);
+	for (i = 0; i < o->narg; i++)
 		free(id[i]);
-	}
 	free(id);
 	live_close(&l);
 	return status;

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # The journal: what crashes, full disks and bad bits do to it, and what not.
-# shellcheck disable=SC2154
+# Words in single quotes are jq's or awk's; each test has variables of its own.
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154
 
 load lib
 
@@ -103,8 +104,8 @@ notes() {
 @test "lines without a checksum or with a wrong one are counted and skipped" {
 	note a
 	printf '{"v":1,"t":1,"event":"note","text":"forged"}\n' >>"$J"
-	sed 's/"a"/"A"/' "$J" | head -n 1 >more
-	cat more >>"$J"
+	sed 's/"a"/"A"/' "$J" | head -n 1 >twice
+	cat twice >>"$J"
 	echo >>"$J"
 	run -0 --separate-stderr gs-journal -j "$J" query -r .text
 	[ "$output" = a ]
