@@ -40,9 +40,8 @@ in_phase() {
 # is STATE ATTEMPT STATUS VRAM PEAK: what the fold says of job a.
 is() {
 	local got
-	got=$(gs-journal -j "$J" state | awk -F'\t' \
-	    '$1 == "state"
-	$3 == "a" {print $4, $5, $6, $8, $9}')
+	gs-journal -j "$J" state a >state
+	got=$(awk -F'\t' '$1 == "state" {print $4, $5, $6, $8, $9}' state)
 	[ "$got" = "$*" ] || {
 		echo "the state is $got, not $*" >&2
 		return 1
