@@ -35,7 +35,7 @@ tell(int fd, enum stage stage, int err)
 		_exit(err == ENOENT ? GS_NOTFOUND : GS_NOEXEC);
 }
 
-static void __attribute__((noreturn))
+static _Noreturn void
 child_run(const struct launch *l, int gate, int news)
 {
 	sigset_t none;

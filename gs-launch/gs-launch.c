@@ -90,13 +90,14 @@ static const char help_text[] =
     "  -h, --help            print this\n"
     "  -V, --version         print the version\n";
 
-static void __attribute__((noreturn)) usage(void)
+static _Noreturn void
+usage(void)
 {
 	fputs(usage_line, stderr);
 	exit(GS_FAILED);
 }
 
-static void __attribute__((noreturn, format(printf, 1, 2)))
+static _Noreturn void __attribute__((format(printf, 1, 2)))
 wrong(const char *fmt, ...)
 {
 	va_list ap;
@@ -189,7 +190,15 @@ file(const char *opt, const char *arg)
 	return arg;
 }
 
-static void __attribute__((noreturn)) help(void)
+static void
+line(struct launch *l, const char *arg)
+{
+	free(l->cmd);
+	l->cmd = xstrdup(arg);
+}
+
+static _Noreturn void
+help(void)
 {
 	fputs(usage_line, stdout);
 	fputs(help_text, stdout);
@@ -197,7 +206,8 @@ static void __attribute__((noreturn)) help(void)
 	exit(GS_OK);
 }
 
-static void __attribute__((noreturn)) version(void)
+static _Noreturn void
+version(void)
 {
 	gs_version();
 	gs_close_stdout(GS_FAILED);
@@ -233,7 +243,7 @@ option_who(struct launch *l, int ch, const char *arg)
 }
 
 static void
-option(struct launch *l, int ch, char *arg)
+option(struct launch *l, int ch, const char *arg)
 {
 	if (option_who(l, ch, arg))
 		return;
@@ -248,7 +258,7 @@ option(struct launch *l, int ch, char *arg)
 	else if (ch == OPT_ENV)
 		l->env = file("--env", arg);
 	else if (ch == OPT_SHELL)
-		l->cmd = arg;
+		line(l, arg);
 	else if (ch == 'w')
 		l->wait = true;
 	else if (ch == 'h')
@@ -271,7 +281,7 @@ command(struct launch *l, char **words)
 	if (l->cmd == NULL && words[0] == NULL)
 		wrong("no command");
 	if (l->cmd != NULL) {
-		shell[2] = xstrdup(l->cmd);
+		shell[2] = l->cmd;
 		l->argv = shell;
 	} else {
 		l->argv = words;
@@ -309,6 +319,7 @@ main(int argc, char **argv)
 	command(&l, argv + optind);
 	check(&l);
 	status = front(&l);
+	free(l.cmd);
 	gs_close_stdout(GS_FAILED);
 	return status;
 }

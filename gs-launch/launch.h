@@ -9,7 +9,7 @@
 /* Strings are NULL where nothing was said. */
 struct launch {
 	char **argv; /* NULL-terminated */
-	const char *cmd; /* argv as text */
+	char *cmd; /* argv as text; freed by main */
 	const char *id;
 	int64_t attempt; /* from 1 */
 	int64_t no; /* number for people; -1: none */

@@ -129,18 +129,26 @@ stop(struct sup *s, enum exit_cause why)
 	sweep_stop(&s->sweep, s->now, s->zombie);
 }
 
-static void
-signals_take(struct sup *s)
+/* The next signal that has come; 0: there is none now. */
+static uint32_t
+signal_next(const struct sup *s)
 {
 	struct signalfd_siginfo si;
 
-	while (read(s->sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si))
-		if (si.ssi_signo == SIGTERM)
-			stop(s, CAUSE_STOPPED);
-		else if (si.ssi_signo == SIGTSTP)
-			freeze(s);
-		else if (si.ssi_signo == SIGCONT)
-			thaw(s);
+	if (read(s->sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si))
+		return si.ssi_signo;
+	return 0;
+}
+
+static void
+signal_act(struct sup *s, uint32_t sig)
+{
+	if (sig == SIGTERM)
+		stop(s, CAUSE_STOPPED);
+	else if (sig == SIGTSTP)
+		freeze(s);
+	else if (sig == SIGCONT)
+		thaw(s);
 }
 
 /* Those who do not die of KILL are named, and not waited for. */
@@ -218,18 +226,30 @@ turn_wait(const struct sup *s)
 	poll(&p, 1, wait > INT_MAX ? INT_MAX : (int)wait);
 }
 
+static void
+look(struct sup *s)
+{
+	s->now = clock_ms();
+	orphans_reap(s);
+	leader_look(s);
+}
+
 /*
- * The leader is looked at first: if it ended by itself and was asked to stop
- * a moment later, it was not stopped.
+ * Look, then act: a leader that ended by itself and was asked to stop a moment
+ * later was not stopped.  And look once more when the last CHLD is taken: what
+ * ends after that sends another one, and none is slept through.
  */
 static void
 serve(struct sup *s)
 {
+	uint32_t sig;
+
 	for (;;) {
-		s->now = clock_ms();
-		orphans_reap(s);
-		leader_look(s);
-		signals_take(s);
+		while ((sig = signal_next(s)) != 0) {
+			look(s);
+			signal_act(s, sig);
+		}
+		look(s);
 		deadlines_serve(s);
 		if (finished(s))
 			return;
