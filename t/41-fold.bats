@@ -40,8 +40,8 @@ in_phase() {
 # is STATE ATTEMPT STATUS VRAM PEAK: what the fold says of job a.
 is() {
 	local got
-	gs-journal -j "$J" state a >state
-	got=$(awk -F'\t' '$1 == "state" {print $4, $5, $6, $8, $9}' state)
+	gs-journal -j "$J" state a >out
+	got=$(awk -F'\t' '$1 == "state" {print $4, $5, $6, $8, $9}' out)
 	[ "$got" = "$*" ] || {
 		echo "the state is $got, not $*" >&2
 		return 1
