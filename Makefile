@@ -17,8 +17,12 @@ WARN	= -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes \
 	  -Wwrite-strings -Wundef
 DEFS	= -I. -D_GNU_SOURCE -DLIBBSD_OPENBSD_VIS \
 	  -DGS_VERSION='"$(VERSION)"' -DGS_DATADIR='"$(DATADIR)"'
-PKGINC	:= $(shell pkg-config --cflags $(PKGS))
-PKGLIB	:= $(shell pkg-config --libs $(PKGS))
+PKGINC	:= $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+PKGLIB	:= $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+NEED	= $(if $(PKGLIB),,$(error no pkg-config, or it lacks one of $(PKGS); \
+	  try `make deps'))
+SUDO	= $(if $(filter 0,$(shell id -u)),,sudo)
+SAN	= -fsanitize=address,undefined
 
 PROGS	= gs-probe gs-simjob gs-place gs-launch gs-journal gs-loop
 BINS	= $(PROGS:%=$B/bin/%)
@@ -27,6 +31,14 @@ MAN1	= gs-probe/gs-probe.1 gs-probe/gs-simjob.1 gs-place/gs-place.1 \
 MAN5	= lib/gs-records.5 lib/gs-jobs.5 gs-journal/gs-journal.5
 MAN7	= lib/gs.7
 JQ	= gs-journal/gs.jq
+DIRS	= $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(MANDIR)/man7 \
+	  $(DATADIR) $(BASHDIR) $(ZSHDIR)
+
+# Debian's names of what is needed to build and run, to test, and to lint.
+DEPS	= gcc libc6-dev make pkg-config libbsd-dev libmd-dev libcjson-dev jq
+DEPS_CHECK = bats procps
+DEPS_LINT = clang clang-format cppcheck git mandoc shellcheck universal-ctags \
+	  zsh
 
 # A program is the sources in its folder; the simulated job lives with the
 # simulation.
@@ -55,8 +67,14 @@ $B/libgs.a: $(LIBOBJ)
 	$(AR) rc $@ $^
 
 $B/%.o: %.c
-	@mkdir -p $(@D)
+	$(NEED)@mkdir -p $(@D)
 	$(CC) $(WARN) $(DEFS) $(PKGINC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# Where to look for gs.jq, and the version, may differ from the last build's.
+$B/lib/gs.o $B/gs-journal/query.o: $B/names
+$B/names: $(if $(filter-out $(VERSION)=$(DATADIR),$(file <$B/names)),FORCE)
+	@mkdir -p $(@D)
+	@echo '$(VERSION)=$(DATADIR)' >$@
 
 # Small drivers of pure library functions, for the tests.
 $B/t/%: $B/t/%.o $B/libgs.a
@@ -64,13 +82,66 @@ $B/t/%: $B/t/%.o $B/libgs.a
 
 testbin: $(TESTBIN)
 
+# All tests, or those of T='t/20-place.bats ...'.
 check: all testbin
 	GS_TEST_BIN=$(abspath $B)/bin bats $(BATSFLAGS) $(or $(T),t)
+
+sanitize:
+	$(MAKE) B=$B/asan CFLAGS='-O1 -g $(SAN) -fno-sanitize-recover=all' \
+	    LDFLAGS='$(SAN)' check
+
+lint:
+	t/lint
+
+tidy:
+	clang-format -i */*.[ch]
+
+demo: all
+	@d=$$(mktemp -d) && trap 'rm -rf "$$d"' EXIT && \
+	cp t/fixtures/demo.txt "$$d/jobs.txt" && \
+	PATH=$(abspath $B)/bin:$$PATH GS_SIM_DIR=$$d/sim && export PATH GS_SIM_DIR && \
+	cd "$$d" && cat jobs.txt && gs-loop jobs.txt --sim 2 --poll 1 && \
+	cat gs_logs/status.txt
+
+install: all
+	install -d $(DIRS:%='$(DESTDIR)%')
+	install $(BINS) '$(DESTDIR)$(BINDIR)'
+	install -m 644 $(MAN1) '$(DESTDIR)$(MANDIR)/man1'
+	install -m 644 $(MAN5) '$(DESTDIR)$(MANDIR)/man5'
+	install -m 644 $(MAN7) '$(DESTDIR)$(MANDIR)/man7'
+	install -m 644 $(JQ) '$(DESTDIR)$(DATADIR)'
+	install -m 644 lib/completion/_gs '$(DESTDIR)$(ZSHDIR)'
+	for p in $(PROGS); do install -m 644 lib/completion/gs.bash \
+	    '$(DESTDIR)$(BASHDIR)'/$$p || exit; done
+
+uninstall:
+	cd '$(DESTDIR)$(BINDIR)' && rm -f $(PROGS)
+	cd '$(DESTDIR)$(MANDIR)/man1' && rm -f $(notdir $(MAN1))
+	cd '$(DESTDIR)$(MANDIR)/man5' && rm -f $(notdir $(MAN5))
+	cd '$(DESTDIR)$(MANDIR)/man7' && rm -f $(notdir $(MAN7))
+	cd '$(DESTDIR)$(BASHDIR)' && rm -f $(PROGS)
+	rm -f '$(DESTDIR)$(ZSHDIR)/_gs' '$(DESTDIR)$(DATADIR)/gs.jq'
+	-rmdir '$(DESTDIR)$(DATADIR)'
+
+dist:
+	@mkdir -p $B
+	git archive --prefix=gs-$(VERSION)/ -o $B/gs-$(VERSION).tar.gz HEAD
+
+# On Debian and Ubuntu.
+deps: PACKAGES = $(DEPS)
+deps-check: PACKAGES = $(DEPS_CHECK)
+deps-lint: PACKAGES = $(DEPS_LINT)
+deps deps-check deps-lint: apt-update
+	$(SUDO) apt-get install -y --no-install-recommends $(PACKAGES)
+
+apt-update:
+	$(SUDO) apt-get update
 
 clean:
 	rm -rf $B
 
 -include $(shell find $B -name '*.d' 2>/dev/null)
 
-.PHONY: all testbin check clean
+.PHONY: all check sanitize lint tidy demo install uninstall dist clean testbin
+.PHONY: deps deps-check deps-lint apt-update FORCE
 .DELETE_ON_ERROR:
