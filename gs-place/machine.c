@@ -52,8 +52,10 @@ run_enter(struct alloc *a, const struct run *run)
 	/* A process that strays onto a GPU does not take all of it. */
 	static const struct attr stray = {.light = true, .vram_mib = -1};
 	const struct hold *h;
+	size_t i;
 
-	for (h = run->hold; h < run->hold + run->nhold; h++) {
+	for (i = 0; i < run->nhold; i++) {
+		h = &run->hold[i];
 		spot_occupy(&a->spot[h->gpu], run->id,
 		    h->given ? &run->attr : &stray, budget(a, run, h));
 		a->spot[h->gpu].seen += h->used;

@@ -160,10 +160,11 @@ static struct hold *
 hold_on(struct run *run, size_t gpu, bool given)
 {
 	struct hold *h;
+	size_t i;
 
-	for (h = run->hold; h < run->hold + run->nhold; h++)
-		if (h->gpu == gpu)
-			return h;
+	for (i = 0; i < run->nhold; i++)
+		if (run->hold[i].gpu == gpu)
+			return &run->hold[i];
 	run->hold = xreallocarray(run->hold, run->nhold + 1, sizeof(*h));
 	h = &run->hold[run->nhold++];
 	*h = (struct hold){.gpu = gpu, .given = given};
@@ -333,16 +334,16 @@ runs_sort(struct reading *r)
 
 /* Whatever was seen of a run in the past, it is no less than now. */
 static void
-peaks_merge(struct snap *s)
+peaks_merge(struct run *run)
 {
 	struct hold *h;
 	size_t i;
 
-	for (i = 0; i < s->nrun; i++)
-		for (h = s->run[i].hold; h < s->run[i].hold + s->run[i].nhold;
-		     h++)
-			if (h->peak < h->proc_peak)
-				h->peak = h->proc_peak;
+	for (i = 0; i < run->nhold; i++) {
+		h = &run->hold[i];
+		if (h->peak < h->proc_peak)
+			h->peak = h->proc_peak;
+	}
 }
 
 static void
@@ -371,6 +372,7 @@ int
 snap_read(const struct frame *f, struct snap *s, char *err, size_t size)
 {
 	struct reading r = {.s = s, .err = err, .size = size};
+	size_t i;
 
 	*s = (struct snap){
 	    .gpu = xcalloc(count(f, "gpu"), sizeof(*s->gpu)),
@@ -381,7 +383,8 @@ snap_read(const struct frame *f, struct snap *s, char *err, size_t size)
 	    each(&r, f, "run", take_run) == 0 && runs_sort(&r) == 0 &&
 	    each(&r, f, "proc", take_proc) == 0 &&
 	    each(&r, f, "job", take_job) == 0) {
-		peaks_merge(s);
+		for (i = 0; i < s->nrun; i++)
+			peaks_merge(&s->run[i]);
 		parents_mark(s);
 		return 0;
 	}

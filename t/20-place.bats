@@ -127,7 +127,7 @@ check_case() {
 	read -t 10 -r line <&9
 	[ "${line%%	text*}" = "$(tsv wait 1 busy)" ]
 	exec 8>&-
-	run -1 wait $!
+	wait $! || [ $? -eq 1 ]
 	exec 9<&-
 }
 
