@@ -8,20 +8,20 @@
 #include "lib/xalloc.h"
 
 /* FNV-1a. */
-static size_t
+static uint32_t
 hash_id(const char *s)
 {
 	uint64_t h = 0xcbf29ce484222325;
 
 	for (; *s != '\0'; s++)
 		h = (h ^ (unsigned char)*s) * 0x100000001b3;
-	return (size_t)(h ^ h >> 32);
+	return (uint32_t)(h ^ h >> 32);
 }
 
 static void
 chain(struct jobtab *t, size_t i)
 {
-	uint32_t *id = &t->ids[hash_id(t->job[i].id) & (t->heads - 1)];
+	uint32_t *id = &t->ids[t->link[i].hash & (t->heads - 1)];
 	uint32_t *no = &t->nos[(size_t)t->job[i].no & (t->heads - 1)];
 
 	t->link[i].by_id = *id;
@@ -60,6 +60,7 @@ jobtab_add(struct jobtab *t, char *id)
 	*j = (struct job_fold){.no = -1, .id = id, .status = -1};
 	j->pgid = j->start = j->supervisor = j->sup_start = -1;
 	j->wall = j->vram = j->peak = -1;
+	t->link[t->n].hash = hash_id(id);
 	chain(t, t->n);
 	t->n++;
 	return j;
@@ -79,13 +80,14 @@ jobtab_number(struct jobtab *t, struct job_fold *j, int64_t no)
 struct job_fold *
 jobtab_id(const struct jobtab *t, const char *id)
 {
-	uint32_t i;
+	uint32_t i, hash = hash_id(id);
 
 	if (t->heads == 0)
 		return NULL;
-	i = t->ids[hash_id(id) & (t->heads - 1)];
+	i = t->ids[hash & (t->heads - 1)];
 	for (; i != 0; i = t->link[i - 1].by_id)
-		if (strcmp(t->job[i - 1].id, id) == 0)
+		if (t->link[i - 1].hash == hash &&
+		    strcmp(t->job[i - 1].id, id) == 0)
 			return &t->job[i - 1];
 	return NULL;
 }

@@ -9,10 +9,11 @@
 
 #include "lib/fold.h"
 
-/* A chain through the jobs: positions, plus one; 0 ends it. */
+/* Chains through the jobs: positions, plus one; 0 ends one. */
 struct joblink {
 	uint32_t by_id;
 	uint32_t by_no;
+	uint32_t hash; /* of the id, so that growing need not look at it */
 };
 
 /* `{0}` is an empty one. */

@@ -22,10 +22,20 @@ made(cJSON *item)
 	return item;
 }
 
+/*
+ * cJSON's own search compares every key in full, which was a sixth of the
+ * time to read a journal.
+ */
 static cJSON *
 get(const cJSON *o, const char *key)
 {
-	return cJSON_GetObjectItemCaseSensitive(o, key);
+	cJSON *item;
+
+	cJSON_ArrayForEach(item, o)
+		if (item->string != NULL && item->string[0] == key[0] &&
+		    strcmp(item->string, key) == 0)
+			return item;
+	return NULL;
 }
 
 /* Note that the value of `key` is stored escaped. */
