@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The seam between gs-probe and a source of snapshots.  A new backend is one
- * file with these two functions and one line in backend.c.
+ * file with these functions and one line in backend.c.
  */
 #ifndef GS_BACKEND_H
 #define GS_BACKEND_H
@@ -33,6 +33,7 @@ struct backend {
 	 * reason in *why, and then nothing in *s is to be used.
 	 */
 	int (*look)(void *state, struct snap *s, struct buf *why);
+	void (*close)(void *state);
 	/* What a user can do about that reason; NULL: nothing special. */
 	const char *(*advice)(const char *why);
 };

@@ -37,6 +37,8 @@ check_one(const struct backend *b, const struct backend_conf *conf)
 	} else {
 		say_no(b, why.p);
 	}
+	if (state != NULL)
+		b->close(state);
 	snap_free(&s);
 	buf_free(&why);
 	return works;

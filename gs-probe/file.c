@@ -85,6 +85,17 @@ file_open(const struct backend_conf *conf, struct buf *why)
 	return NULL;
 }
 
+static void
+file_close(void *state)
+{
+	struct file *m = state;
+
+	frames_free(&m->in);
+	frame_free(&m->cur);
+	free(m->path);
+	free(m);
+}
+
 static char *
 copy(const char *s)
 {
@@ -206,4 +217,5 @@ const struct backend file_backend = {
     .on_request = true,
     .open = file_open,
     .look = file_look,
+    .close = file_close,
 };

@@ -207,9 +207,8 @@ backend_asked(const struct opts *o, struct backend_conf *conf)
 
 	conf->timeout_ms = o->timeout_ms;
 	conf->arg = o->sim;
-	if (o->sim != NULL) {
+	if (o->sim != NULL)
 		return backend_find("sim", &(const char *){NULL});
-	}
 	if (o->backend == NULL)
 		return NULL;
 	b = backend_find(o->backend, &conf->arg);
@@ -237,6 +236,18 @@ backend_open(
 		errx(GS_BAD, "%s: %s", b->name, why.p);
 }
 
+/* One frame, or a stream of them. */
+static int
+show(struct probe *p, const struct watch *how)
+{
+	if (how->interval_ms != -1 || how->on_demand)
+		return watch(p, how);
+	if (!probe_look(p))
+		return GS_BAD;
+	probe_print(p, 1);
+	return GS_OK;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -247,27 +258,24 @@ main(int argc, char **argv)
 	const struct backend *asked;
 	struct backend_conf conf;
 	struct probe p = {0};
+	int status;
 
 	gs_open_std();
 	umask(077);
 	opts_parse(&o, argc, argv);
 	asked = backend_asked(&o, &conf);
 	if (o.check) {
-		int status = check(asked, &conf) ? GS_OK : GS_NO;
-
-		gs_close_stdout(GS_BAD);
-		return status;
+		status = check(asked, &conf) ? GS_OK : GS_NO;
+	} else {
+		backend_open(&p, asked, &conf);
+		p.select.gpus = o.gpus;
+		if (!p.backend->tells_all)
+			p.select.visible = getenv("CUDA_VISIBLE_DEVICES");
+		p.attrib.scope.dir = o.log_dir;
+		status = show(&p, &o.watch);
+		probe_close(&p);
 	}
-	backend_open(&p, asked, &conf);
-	p.select.gpus = o.gpus;
-	if (!p.backend->tells_all)
-		p.select.visible = getenv("CUDA_VISIBLE_DEVICES");
-	p.attrib.scope.dir = o.log_dir;
-	if (o.watch.interval_ms != -1 || o.watch.on_demand)
-		return watch(&p, &o.watch);
-	if (!probe_look(&p))
-		return GS_BAD;
-	probe_print(&p, 1);
+	free(o.log_dir);
 	gs_close_stdout(GS_BAD);
-	return GS_OK;
+	return status;
 }

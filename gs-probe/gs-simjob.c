@@ -362,5 +362,7 @@ main(int argc, char **argv)
 	sim_open(&j);
 	gpus_parse(&j);
 	work(&j);
+	free(j.claim);
+	free(j.size);
 	return j.status;
 }

@@ -50,3 +50,12 @@ probe_print(const struct probe *p, size_t n)
 		err(GS_BAD, "stdout");
 	recw_free(&w);
 }
+
+void
+probe_close(struct probe *p)
+{
+	p->backend->close(p->state);
+	select_free(&p->select);
+	attrib_free(&p->attrib);
+	snap_free(&p->snap);
+}

@@ -29,4 +29,6 @@ bool probe_look(struct probe *p);
 /* Print the snapshot n times; ends the program if that fails. */
 void probe_print(const struct probe *p, size_t n);
 
+void probe_close(struct probe *p);
+
 #endif

@@ -177,3 +177,14 @@ select_apply(struct select *sel, struct snap *s, struct buf *why)
 	free(pos);
 	return 0;
 }
+
+void
+select_free(struct select *sel)
+{
+	size_t i;
+
+	for (i = 0; i < sel->n; i++)
+		free(sel->chosen[i].uuid);
+	free(sel->chosen);
+	*sel = (struct select){0};
+}

@@ -38,4 +38,6 @@ bool select_valid(const char *gpus, struct buf *word);
  */
 int select_apply(struct select *sel, struct snap *s, struct buf *why);
 
+void select_free(struct select *sel);
+
 #endif

@@ -73,6 +73,16 @@ sim_open(const struct backend_conf *conf, struct buf *why)
 }
 
 static void
+sim_close(void *state)
+{
+	struct sim *m = state;
+
+	close(m->dir);
+	free(m->path);
+	free(m);
+}
+
+static void
 add_gpus(const struct sim *m, struct snap *s)
 {
 	struct gpu *g;
@@ -131,4 +141,5 @@ const struct backend sim_backend = {
     .on_request = true,
     .open = sim_open,
     .look = sim_look,
+    .close = sim_close,
 };

@@ -69,23 +69,42 @@ smi_open(const struct backend_conf *conf, struct buf *why)
 	return m;
 }
 
+static void
+forget(struct smi *m)
+{
+	while (m->nknown > 0) {
+		m->nknown--;
+		free(m->known[m->nknown].uuid);
+		free(m->known[m->nknown].bus);
+	}
+}
+
+static void
+smi_close(void *state)
+{
+	struct smi *m = state;
+
+	forget(m);
+	free(m->known);
+	run_free(&m->run);
+	free(m->cmd);
+	free(m);
+}
+
 /* Run it with --query-WHAT=FIELDS, for one GPU only if `only` says which. */
 static void
 query(struct smi *m, const char *what, const char *fields, const char *only)
 {
-	char *extra[5], **argv;
-	size_t n = 0;
+	char *want = xasprintf("--query-%s=%s", what, fields);
+	char *one = only != NULL ? xasprintf("--id=%s", only) : NULL;
+	char format[] = "--format=csv,noheader,nounits";
+	char *extra[] = {want, format, one, NULL}, **argv;
 
-	if (only != NULL) {
-		extra[n++] = xstrdup("-i");
-		extra[n++] = xstrdup(only);
-	}
-	extra[n++] = xasprintf("--query-%s=%s", what, fields);
-	extra[n++] = xstrdup("--format=csv,noheader,nounits");
-	extra[n] = NULL;
 	argv = spawn_argv(m->cmd, extra);
 	run_helper(&m->run, argv, m->timeout_ms);
 	spawn_argv_free(argv);
+	free(one);
+	free(want);
 }
 
 /* What went wrong, in the tool's own words where it has some. */
@@ -194,16 +213,6 @@ procs(struct smi *m, struct snap *s, const char *only)
 	}
 	buf_free(&why);
 	other_free(&o);
-}
-
-static void
-forget(struct smi *m)
-{
-	while (m->nknown > 0) {
-		m->nknown--;
-		free(m->known[m->nknown].uuid);
-		free(m->known[m->nknown].bus);
-	}
 }
 
 static void
@@ -358,5 +367,6 @@ const struct backend smi_backend = {
     .name = "smi",
     .open = smi_open,
     .look = smi_look,
+    .close = smi_close,
     .advice = smi_advice,
 };

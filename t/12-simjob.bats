@@ -225,7 +225,6 @@ teardown() {
 }
 
 @test "claims that come and go do no harm" {
-	local i
 	cat >churn <<-'END'
 	while :; do
 		gs-simjob --vram 100 --hold 0.01
@@ -233,7 +232,7 @@ teardown() {
 	END
 	sh churn 3>&- &
 	JOBS+=" $!"
-	for i in $(seq 100); do
+	for _ in $(seq 100); do
 		gs-probe --sim 2 >out 2>err
 		[ ! -s err ]
 		grep -q '^end' out

@@ -249,7 +249,6 @@ nvidia() {
 }
 
 @test "processes that end between two looks at them do no harm" {
-	local i
 	cat >churn <<-'END'
 	while :; do
 		for i in 1 2 3 4 5 6 7 8; do
@@ -263,7 +262,7 @@ nvidia() {
 	nvidia $$
 	sh churn 3>&- &
 	JOBS+=" $!"
-	for i in $(seq 100); do
+	for _ in $(seq 100); do
 		gs-probe >out 2>err
 		[ ! -s err ]
 		grep -q ^end out
