@@ -144,4 +144,5 @@ clean:
 
 .PHONY: all check sanitize lint tidy demo install uninstall dist clean testbin
 .PHONY: deps deps-check deps-lint apt-update FORCE
+.SECONDARY:
 .DELETE_ON_ERROR:
