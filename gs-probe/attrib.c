@@ -4,8 +4,8 @@
  *
  *	1. this very process (pid and start time) was a job's before
  *	2. it descends from the gs-launch of the job
- *	3. its session or group holds a process known by 1 or 2 to be the job's
- *	4. GS_JOB, in its environment or that of its nearest ancestor that has it
+ *	3. its session or group holds one known by 1 or 2 to be the job's
+ *	4. GS_JOB, in its environment or the nearest ancestor's that has it
  *
  * and nobody guesses: a process without a witness is foreign.  What 4 says is
  * not carried over to a session, since a shell can have the variable and
