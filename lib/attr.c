@@ -403,7 +403,7 @@ value_format(struct buf *b, const char *s)
 	buf_char(b, '"');
 }
 
-/* The largest unit that divides it, so that people recognise what they wrote. */
+/* The largest unit that divides it, so that people know what they wrote. */
 static void
 ms_format(struct buf *b, int64_t ms)
 {
