@@ -270,7 +270,10 @@ ends() {
 	env --ignore-signal=INT,TERM,PIPE,CHLD,HUP,USR1 \
 	    --block-signal=INT,TERM,USR2,CHLD,CONT gs-launch --wait --log l \
 	    -- grep -E '^Sig(Blk|Ign)' /proc/self/status >/dev/null
-	[ "$(awk '{ print $2 }' l | sort -u)" = 0000000000000000 ]
+	# 32 and 33 are the C library's: its posix_spawn, hence make, has them
+	# ignored, and nobody can set them.
+	[ "$(awk '{ print $2 }' l | sed 's/^0000000180/0000000000/' |
+		sort -u)" = 0000000000000000 ]
 }
 
 @test "a parent that ignores and blocks signals does not break a stop" {
