@@ -15,12 +15,12 @@
  * What a job cannot have even in an empty machine is found first, so that it
  * is said at once and never makes another job wait.
  */
-#include "alloc.h"
+#include "gs-place/alloc.h"
 
 #include <string.h>
 
-#include "snap.h"
-#include "spot.h"
+#include "gs-place/snap.h"
+#include "gs-place/spot.h"
 
 int64_t
 spot_headroom(const struct spot *sp)

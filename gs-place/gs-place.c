@@ -13,11 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "alloc.h"
+#include "gs-place/alloc.h"
 #include "lib/gs.h"
 #include "lib/rec.h"
-#include "opts.h"
-#include "snap.h"
+#include "gs-place/opts.h"
+#include "gs-place/snap.h"
 
 static void
 gpu_list(struct buf *b, const struct answer *ans)

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
+#include "gs-place/alloc.h"
 #include "lib/unit.h"
 #include "lib/xalloc.h"
-#include "snap.h"
-#include "spot.h"
+#include "gs-place/snap.h"
+#include "gs-place/spot.h"
 
 void
 spot_occupy(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "opts.h"
+#include "gs-place/opts.h"
 
 #include <err.h>
 #include <getopt.h>

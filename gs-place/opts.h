@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "alloc.h"
-#include "snap.h"
+#include "gs-place/alloc.h"
+#include "gs-place/snap.h"
 
 struct opts {
 	struct rules rules;

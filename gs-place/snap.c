@@ -9,7 +9,7 @@
  * A record that is wrong spoils the frame: what it would have said is not
  * known, and to place a job without knowing it is to guess.
  */
-#include "snap.h"
+#include "gs-place/snap.h"
 
 #include <stdarg.h>
 #include <stdio.h>

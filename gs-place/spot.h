@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "alloc.h"
-#include "snap.h"
+#include "gs-place/alloc.h"
+#include "gs-place/snap.h"
 
 /* Can a job have this GPU now?  Ordered: the later, the nearer. */
 enum fit {
