@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "alloc.h"
-#include "snap.h"
-#include "spot.h"
+#include "gs-place/alloc.h"
+#include "gs-place/snap.h"
+#include "gs-place/spot.h"
 
 enum {
 	SIZE_MAX_TEXT = 24
@@ -198,6 +198,7 @@ is_nearer(const struct spot *x, const struct spot *y)
 void
 why_wait(const struct alloc *a, const struct job *j, struct answer *out)
 {
+	/* It could start on an empty machine, so some GPU keeps it out. */
 	const struct spot *sp, *near = NULL;
 	size_t fits = 0;
 
@@ -213,6 +214,7 @@ why_wait(const struct alloc *a, const struct job *j, struct answer *out)
 		snprintf(out->text, sizeof(out->text),
 		    "%lld gpus asked, %zu can be had", (long long)j->attr.gpus,
 		    fits);
+		/* cppcheck-suppress nullPointer */
 	} else if (near->fit == NO_MEMORY) {
 		memory(a, j, near, out);
 	} else if (near->fit == TAKEN || near->fit == NOT_IDLE) {
