@@ -40,8 +40,8 @@ struct jobs_err {
  * and lines over JOBS_LINE_MAX are errors.  Returns 0, or -1 with *e and
  * nothing in *out.
  */
-int jobs_parse(const char *text, size_t len, struct jobs *out,
-    struct jobs_err *e);
+int jobs_parse(
+    const char *text, size_t len, struct jobs *out, struct jobs_err *e);
 
 void jobs_free(struct jobs *j);
 
