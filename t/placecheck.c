@@ -55,7 +55,7 @@ frame_make(void)
 	puts("gs\t1\tplacecheck");
 	for (i = 0; i < ngpu; i++)
 		printf("gpu\t%u\tU%u\t%u\t%u\t0\t%s\n", i, i,
-		    rnd(2) ? 24576 : 40960, rnd(3) ? 0 : rnd(20000),
+		    rnd(2) ? 24576u : 40960u, rnd(3) ? 0u : rnd(20000),
 		    rnd(9) ? "yes" : "no");
 	for (i = 0; i < nrun; i++) {
 		printf("run\tr%u\t%s%u\t1\t", i, rnd(2) ? "U" : "", rnd(ngpu));
