@@ -84,8 +84,7 @@ testbin: $(TESTBIN)
 
 # All tests, or those of T='t/20-place.bats ...'.
 check: all testbin
-	BATS_TEST_TIMEOUT=120 GS_TEST_BIN=$(abspath $B)/bin \
-	    bats $(BATSFLAGS) $(or $(T),t)
+	GS_TEST_BIN=$(abspath $B)/bin bats $(BATSFLAGS) $(or $(T),t)
 
 sanitize:
 	$(MAKE) B=$B/asan CFLAGS='-O1 -g $(SAN) -fno-sanitize-recover=all' \
