@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,11 @@
 #include "lib/procfs.h"
 #include "lib/unit.h"
 #include "lib/xalloc.h"
+
+enum {
+	LOCK_TRIES = 10, /* for the lock of the log directory */
+	LOCK_PAUSE_MS = 10,
+};
 
 /* The log directory, made if need be, as an absolute path. */
 static char *
@@ -62,12 +68,17 @@ static void
 lock_open(const char *log_dir)
 {
 	char *path = xasprintf("%s/lock", log_dir), holder[32] = "";
-	int fd, n;
+	int fd, n, tries = 0;
 
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd == -1)
 		err(GS_BAD, "%s", path);
-	if (flock(fd, LOCK_EX | LOCK_NB) == -1) {
+	/* gs-journal takes it for an instant, to see whether we are there. */
+	while (flock(fd, LOCK_EX | LOCK_NB) == -1) {
+		if (errno == EWOULDBLOCK && tries++ < LOCK_TRIES) {
+			poll(NULL, 0, LOCK_PAUSE_MS);
+			continue;
+		}
 		if (errno != EWOULDBLOCK)
 			err(GS_BAD, "%s", path);
 		n = (int)read(fd, holder, sizeof(holder) - 1);

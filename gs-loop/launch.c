@@ -238,9 +238,10 @@ launch(struct loop *l, const struct line *line, const char *gpus)
 	free(uuids);
 	if (e == 0)
 		return;
-	if (e == EAGAIN || e == ENOMEM || e == EMFILE || e == ENFILE)
-		hold(l, r, strerror(e));
-	else
+	/* Only a command too long for exec is the job's own fault. */
+	if (e == E2BIG)
 		failed(l, r, strerror(e));
+	else
+		hold(l, r, strerror(e));
 	run_free(l, r);
 }

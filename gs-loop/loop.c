@@ -137,6 +137,7 @@ signals_open(struct loop *l)
 	sigset_t set;
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error of write */
 	signal(SIGCHLD, SIG_DFL); /* an ignored one would lose statuses */
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
