@@ -7,7 +7,9 @@
  * - Lines that came before a look are answered by that look, each with a
  *   frame of its own.
  * - A failed look prints nothing.  What was due then is due at the next tick,
- *   a request included; without ticks there is none, and we end.
+ *   a request included; without ticks there is none, and we end.  So do we
+ *   if the first look of all fails: that is a machine without GPUs, not one
+ *   whose driver is resting.
  * - A pipe nobody reads from is noticed while waiting, not at the next write.
  */
 #include "gs-probe/watch.h"
@@ -28,6 +30,7 @@ struct stream {
 	int64_t look_at;
 	size_t asked; /* lines not yet answered */
 	bool failed; /* the latest look did */
+	bool began; /* some look did not */
 	bool partial; /* stdin is inside a line */
 	bool eof;
 };
@@ -114,7 +117,8 @@ turn(struct stream *s, struct probe *p)
 		s->look_at = tick(s->look_at, how->sample_ms, now);
 	s->failed = !probe_look(p);
 	if (s->failed)
-		return how->interval_ms != -1;
+		return how->interval_ms != -1 && s->began;
+	s->began = true;
 	if (due > 0) {
 		probe_print(p, due);
 		s->asked = 0;
