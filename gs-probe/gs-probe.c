@@ -37,10 +37,7 @@ struct opts {
 
 static void __attribute__((noreturn)) usage(FILE *to, int status)
 {
-	fprintf(to,
-	    "usage: gs-probe [--interval S [--sample S]] [--on-demand] "
-	    "[--check] [--backend NAME] [--sim N[xSIZE]] [--gpus LIST] "
-	    "[--log-dir DIR] [--timeout S]\n");
+	fputs("usage: gs-probe [option ...]\n", to);
 	if (status != GS_OK)
 		exit(status);
 	fputs("\n"

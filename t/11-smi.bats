@@ -296,21 +296,34 @@ has_lines() {
 
 @test "while streaming a failure is said once and the next frame comes" {
 	mkdir m
-	cp "$F"/mismatch/* m
+	cp "$F"/plain/* m
 	GS_FAKE_SMI=$PWD/m gs-probe --interval 0.05 >out 2>err &
+	wait_for 20 has_frames 1 out
+	cp "$F"/mismatch/* m
 	wait_for 20 test -s err
-	export GS_FAKE_LOG=$PWD/log
 	cp "$F"/plain/* m
 	rm m/rc m/rc.apps
-	wait_for 20 grep -q ^end out
+	wait_for 20 has_frames "$(($(grep -c ^end out) + 3))" out
 	kill $!
 	[ "$(grep -c mismatch err)" -eq 1 ]
 }
 
+@test "a stream whose first look fails ends at once" {
+	fake mismatch
+	run -2 --separate-stderr timeout 20 gs-probe --interval 0.05
+	[ -z "$output" ]
+	[ "$(grep -c mismatch <<<"$stderr")" -eq 1 ]
+}
+
 @test "there is never more than one helper, and none is left behind" {
-	fake hang
-	GS_FAKE_LOG=$PWD/log gs-probe --interval 0.05 --timeout 0.1 2>err &
-	wait_for 30 has_lines 4 log
+	mkdir m
+	cp "$F"/plain/* m
+	GS_FAKE_SMI=$PWD/m GS_FAKE_LOG=$PWD/log gs-probe --interval 0.05 \
+	    --timeout 0.1 >out 2>err &
+	wait_for 20 has_frames 1 out
+	cp "$F"/hang/* m
+	wait_for 20 test -s err
+	wait_for 30 has_lines "$(($(wc -l <log) + 4))" log
 	kill $!
 	run ! grep -q overlap log
 	[ "$(wc -l <err)" -eq 1 ]

@@ -44,7 +44,7 @@ said() {
 # Nothing of a test outlives it.
 loop_teardown() {
 	local p
-	touch go
+	touch "$BATS_TEST_TMPDIR/go"
 	for p in ${LOOP:-} $(pgrep -f -- "--journal $BATS_TEST_TMPDIR" || true); do
 		kill -TERM "$p" 2>/dev/null || true
 	done
