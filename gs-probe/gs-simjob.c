@@ -49,10 +49,7 @@ struct job {
 
 static void __attribute__((noreturn)) usage(FILE *to, int status)
 {
-	fprintf(to,
-	    "usage: gs-simjob --vram MIB [--ramp S] [--hold S] "
-	    "[--util PCT] [--exit-code N] [--oom-at MIB] [--oom-once FILE] "
-	    "[--gpus LIST]\n");
+	fprintf(to, "usage: gs-simjob --vram SIZE [option ...]\n");
 	if (status != GS_OK)
 		exit(status);
 	fputs("\n"
