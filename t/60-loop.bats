@@ -129,7 +129,7 @@ teardown() {
 	run -0 gs-loop jobs.txt --sim 4 --gpus 1,3
 	cat gs_logs/job-*.log | cut -d' ' -f1 | sort -u >masks
 	printf '1\n3\n' >want
-	grep -vxFf want masks && false
+	run ! grep -vxFf want masks
 	[ -s masks ]
 }
 
@@ -211,7 +211,7 @@ teardown() {
 	printf '[cpu] printf %%s "\xff\t\x1b[31m\xe6\x97\xa5" | wc -c\n' >jobs.txt
 	LC_ALL=C.UTF-8 run -0 gs-loop jobs.txt --sim 1
 	[[ "$output" != *$'\x1b'* ]]
-	! grep -q $'\x1b' gs_logs/status.txt
+	run ! grep -q $'\x1b' gs_logs/status.txt
 	jq -e .schema gs_logs/status.json
 	jq -s -e 'length > 3' gs_logs/journal.jsonl
 	[ "$(tr -d ' \n' <gs_logs/job-1.log)" = 10 ]

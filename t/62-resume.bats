@@ -36,7 +36,8 @@ pid_of() {
 	run -0 gs-loop jobs.txt --sim 1
 	run -0 gs-loop jobs.txt --sim 1 --fresh
 	started 1
-	[ "$(ls gs_logs/journal.jsonl.* | wc -l)" -eq 1 ]
+	set -- gs_logs/journal.jsonl.*
+	[ "$#" -eq 1 ] && [ -s "$1" ]
 	[ "$(cat gs_logs/job-1.log)" = $'a\na' ]
 }
 
@@ -210,7 +211,7 @@ pid_of() {
 	dd if=/dev/zero of=gs_logs/filler bs=1k 2>/dev/null || true
 	loop_start --sim 1
 	wait_for 10 said 'nothing new is started until it can be written'
-	[ ! -e gs_logs/job-1.log ] || [ ! -s gs_logs/job-1.log ]
+	[ ! -s gs_logs/job-1.log ]
 	rm gs_logs/filler
 	loop_end
 	job_is 1 ok
@@ -242,11 +243,20 @@ pid_of() {
 	loop_end
 }
 
+# The children of gs-loop that it has not reaped.
+zombies() {
+	local p
+	for p in $(pgrep -P "$LOOP"); do
+		grep -q '^State:.Z' "/proc/$p/status" && echo "$p"
+	done || true
+}
+
 @test "300 short jobs leave no zombie and lose no result" {
 	for i in $(seq 300); do echo "[cpu] exit $((i % 2))"; done >jobs.txt
 	loop_start --sim 1 --slots 4
 	wait_for 60 grep -q '(300/300 dispatched' out
-	wait_for 20 test "$(ps --ppid "$LOOP" -o stat= | grep -c Z)" -le 1
+	zombies >seen
+	[ "$(wc -l <seen)" -le 5 ] # those of this instant
 	loop_end 1
 	[ "$(grep -c '"event":"done"' gs_logs/journal.jsonl)" -eq 300 ]
 	started 300
