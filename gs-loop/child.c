@@ -6,10 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "gs-loop/loop.h"
 #include "lib/clock.h"
 #include "lib/spawn.h"
 
@@ -95,4 +98,71 @@ child_fate(int status)
 		snprintf(
 		    fate, sizeof(fate), "exit status %d", WEXITSTATUS(status));
 	return fate;
+}
+
+void
+child_init(struct child *c)
+{
+	c->src.fd = c->in = -1;
+	c->pid = -1;
+	c->start_at = 0;
+	c->pause_ms = CHILD_PAUSE_MS;
+}
+
+static void
+disconnect(struct loop *l, struct child *c)
+{
+	loop_unwatch(l, &c->src);
+	if (c->src.fd != -1)
+		close(c->src.fd);
+	if (c->in != -1)
+		close(c->in);
+	c->src.fd = c->in = -1;
+	frames_free(&c->stream);
+}
+
+int
+child_keep(struct loop *l, struct child *c, const char *cmd, const char *name,
+    char *const *words, const char **why)
+{
+	int e = child_start(cmd, name, words, &c->src, &c->in, &c->pid);
+
+	if (e != 0) {
+		*why = strerror(e);
+		return -1;
+	}
+	c->start_at = INT64_MAX;
+	loop_watch(l, &c->src);
+	return 0;
+}
+
+int
+child_hear(struct loop *l, struct child *c)
+{
+	ssize_t n = buf_read(&c->stream.in, c->src.fd, 64 * 1024);
+
+	if (n > 0)
+		return 1;
+	if (n == 0 || errno != EAGAIN)
+		disconnect(l, c);
+	return 0;
+}
+
+void
+child_give_up(struct loop *l, struct child *c)
+{
+	disconnect(l, c);
+	if (c->pid != -1)
+		kill(c->pid, SIGKILL);
+	c->pid = -1; /* reaped with the strangers */
+	c->start_at = clock_ms() + c->pause_ms;
+	c->pause_ms = child_longer(c->pause_ms);
+}
+
+void
+child_end(struct loop *l, struct child *c)
+{
+	disconnect(l, c);
+	if (c->pid != -1)
+		kill(c->pid, SIGTERM);
 }

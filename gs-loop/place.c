@@ -26,41 +26,16 @@ enum {
 void
 place_init(struct place *p)
 {
-	*p = (struct place){
-	    .src.fd = -1,
-	    .in = -1,
-	    .pid = -1,
-	    .pause_ms = CHILD_PAUSE_MS,
-	};
-}
-
-static void
-disconnect(struct loop *l)
-{
-	struct place *p = &l->place;
-
-	loop_unwatch(l, &p->src);
-	if (p->src.fd != -1)
-		close(p->src.fd);
-	if (p->in != -1)
-		close(p->in);
-	p->src.fd = p->in = -1;
-	frames_free(&p->stream);
-	p->waiting = false;
+	*p = (struct place){0};
+	child_init(&p->child);
 }
 
 static void
 give_up(struct loop *l, const char *why)
 {
-	struct place *p = &l->place;
-
 	warnx("gs-place: %s; it is started again", why);
-	disconnect(l);
-	if (p->pid != -1)
-		kill(p->pid, SIGKILL);
-	p->pid = -1;
-	p->start_at = clock_ms() + p->pause_ms;
-	p->pause_ms = child_longer(p->pause_ms);
+	child_give_up(l, &l->place.child);
+	l->place.waiting = false;
 	l->ask = true;
 }
 
@@ -159,22 +134,16 @@ ready(struct loop *l, void *arg)
 {
 	struct place *p = arg;
 	struct frame f;
-	ssize_t n;
 	int got;
 
-	n = buf_read(&p->stream.in, p->src.fd, 64 * 1024);
-	if (n == -1 && errno == EAGAIN)
+	if (!child_hear(l, &p->child))
 		return;
-	if (n <= 0) {
-		disconnect(l); /* its end is told when it is reaped */
-		return;
-	}
-	got = frames_next(&p->stream, &f);
+	got = frames_next(&p->child.stream, &f);
 	if (got == -1) {
-		give_up(l, p->stream.err);
+		give_up(l, p->child.stream.err);
 	} else if (got == 1) {
 		p->waiting = false;
-		p->pause_ms = CHILD_PAUSE_MS;
+		p->child.pause_ms = CHILD_PAUSE_MS;
 		if (answer(l, &f) == -1)
 			give_up(l, "its answer does not match the question");
 		frame_free(&f);
@@ -186,9 +155,10 @@ static int
 start(struct loop *l)
 {
 	const struct opts *o = l->o;
-	struct place *p = &l->place;
+	struct child *c = &l->place.child;
 	struct words w = {0};
-	int e;
+	const char *why;
+	int rv;
 
 	words_opt(&w, "--policy", o->policy);
 	words_opt(&w, "--gpus", o->gpus);
@@ -199,16 +169,13 @@ start(struct loop *l)
 	words_opt(&w, "--shared-gpu", o->shared_gpu);
 	if (o->exclusive)
 		words_add(&w, "--exclusive");
-	e = child_start(o->place, "gs-place", w.v, &p->src, &p->in, &p->pid);
+	c->src.ready = ready;
+	c->src.arg = &l->place;
+	rv = child_keep(l, c, o->place, "gs-place", w.v, &why);
 	words_free(&w);
-	if (e != 0) {
-		give_up(l, strerror(e));
-		return -1;
-	}
-	p->src.ready = ready;
-	p->src.arg = p;
-	loop_watch(l, &p->src);
-	return 0;
+	if (rv == -1)
+		give_up(l, why);
+	return rv;
 }
 
 /* An attempt in flight holds what it declared, seen or not. */
@@ -298,17 +265,17 @@ place_ask(struct loop *l)
 	struct recw w = {0};
 	int64_t now = clock_ms();
 
-	if (p->waiting || l->mode != LOOP_GOING || l->ledger.failing ||
-	    now < l->hold_until || now < p->start_at)
+	if (p->waiting || l->mode != LOOP_GOING || now < l->hold_until ||
+	    (p->child.src.fd == -1 && now < p->child.start_at))
 		return;
 	l->ask = false;
 	build(l, &w);
-	if (p->nasked > 0 && (p->src.fd != -1 || start(l) == 0)) {
+	if (p->nasked > 0 && (p->child.src.fd != -1 || start(l) == 0)) {
 		p->generation = l->queue.generation;
 		p->layout = l->probe.layout;
 		p->waiting = true;
 		p->asked_at = now;
-		if (child_write(p->in, w.buf.p, w.buf.len) == -1)
+		if (child_write(p->child.in, w.buf.p, w.buf.len) == -1)
 			give_up(l, strerror(errno));
 	}
 	recw_free(&w);
@@ -324,8 +291,8 @@ place_due(const struct loop *l)
 		return p->asked_at + ANSWER_MS;
 	if (!l->ask)
 		return INT64_MAX;
-	if (now < p->start_at)
-		return p->start_at;
+	if (p->child.src.fd == -1 && now < p->child.start_at)
+		return p->child.start_at;
 	return now < l->hold_until ? l->hold_until : INT64_MAX;
 }
 
@@ -339,9 +306,9 @@ place_tick(struct loop *l, int64_t now)
 bool
 place_reaped(struct loop *l, pid_t pid, int status)
 {
-	if (pid != l->place.pid)
+	if (pid != l->place.child.pid)
 		return false;
-	l->place.pid = -1;
+	l->place.child.pid = -1;
 	give_up(l, child_fate(status));
 	return true;
 }
@@ -349,8 +316,6 @@ place_reaped(struct loop *l, pid_t pid, int status)
 void
 place_stop(struct loop *l)
 {
-	disconnect(l);
-	if (l->place.pid != -1)
-		kill(l->place.pid, SIGTERM);
+	child_end(l, &l->place.child);
 	free(l->place.asked);
 }

@@ -12,24 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gs-loop/source.h"
+#include "gs-loop/child.h"
 #include "lib/rec.h"
 
 struct loop;
 
 struct place {
-	struct source src; /* its stdout */
-	int in;
-	pid_t pid; /* -1: none */
-	struct frames stream;
+	struct child child;
 	size_t *asked; /* lines in the question, in order */
 	size_t nasked;
 	uint64_t generation; /* of the queue, */
 	uint64_t layout; /* and of the GPUs it was about */
 	bool waiting; /* for an answer */
 	int64_t asked_at;
-	int64_t start_at; /* not before this, after it died */
-	int64_t pause_ms;
 };
 
 void place_init(struct place *p);

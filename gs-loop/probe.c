@@ -25,45 +25,18 @@ enum {
 void
 probe_init(struct probe *p)
 {
-	*p = (struct probe){
-	    .src.fd = -1,
-	    .in = -1,
-	    .pid = -1,
-	    .pause_ms = CHILD_PAUSE_MS,
-	};
+	*p = (struct probe){0};
+	child_init(&p->child);
 }
 
-static void
-disconnect(struct loop *l)
-{
-	struct probe *p = &l->probe;
-
-	loop_unwatch(l, &p->src);
-	if (p->src.fd != -1)
-		close(p->src.fd);
-	if (p->in != -1)
-		close(p->in);
-	p->src.fd = p->in = -1;
-	frames_free(&p->stream);
-	p->asked = p->again = false;
-}
-
-/* It is of no more use: end it, and start another one after a pause. */
 static void
 give_up(struct loop *l, const char *why)
 {
-	struct probe *p = &l->probe;
-
-	if (why != NULL)
-		warnx("gs-probe: %s; nothing is placed on a GPU until a good "
-		      "snapshot comes",
-		    why);
-	disconnect(l);
-	if (p->pid != -1)
-		kill(p->pid, SIGKILL);
-	p->pid = -1; /* reaped with the strangers */
-	p->start_at = clock_ms() + p->pause_ms;
-	p->pause_ms = child_longer(p->pause_ms);
+	warnx("gs-probe: %s; nothing is placed on a GPU until a good snapshot "
+	      "comes",
+	    why);
+	child_give_up(l, &l->probe.child);
+	l->probe.asked = l->probe.again = false;
 }
 
 static size_t
@@ -118,7 +91,7 @@ take(struct loop *l, struct frame *f)
 	p->ngpu = count_gpus(f);
 	if (p->ngpu > p->most)
 		p->most = p->ngpu;
-	p->pause_ms = CHILD_PAUSE_MS;
+	p->child.pause_ms = CHILD_PAUSE_MS;
 	p->asked = false;
 	if (p->again) {
 		p->again = false;
@@ -132,31 +105,25 @@ take(struct loop *l, struct frame *f)
 static void
 ready(struct loop *l, void *arg)
 {
-	struct probe *p = arg;
+	struct child *c = arg;
 	struct frame f;
-	ssize_t n;
 	int got;
 
-	n = buf_read(&p->stream.in, p->src.fd, 64 * 1024);
-	if (n == -1 && errno == EAGAIN)
+	if (!child_hear(l, c))
 		return;
-	if (n <= 0) {
-		disconnect(l); /* its end is told when it is reaped */
-		return;
-	}
-	while ((got = frames_next(&p->stream, &f)) == 1)
+	while ((got = frames_next(&c->stream, &f)) == 1)
 		take(l, &f);
 	if (got == -1)
-		give_up(l, p->stream.err);
+		give_up(l, c->stream.err);
 }
 
 static void
 start(struct loop *l)
 {
 	const struct opts *o = l->o;
-	struct probe *p = &l->probe;
+	struct child *c = &l->probe.child;
 	struct words w = {0};
-	int e;
+	const char *why;
 
 	words_ms(&w, "--interval", o->poll_ms);
 	words_add(&w, "--on-demand");
@@ -164,17 +131,12 @@ start(struct loop *l)
 	words_opt(&w, "--gpus", o->gpus);
 	words_opt(&w, "--sim", o->sim);
 	words_opt(&w, "--backend", o->backend);
-	e = child_start(o->probe, "gs-probe", w.v, &p->src, &p->in, &p->pid);
+	c->src.ready = ready;
+	c->src.arg = c;
+	l->probe.asked_at = clock_ms();
+	if (child_keep(l, c, o->probe, "gs-probe", w.v, &why) == -1)
+		give_up(l, why);
 	words_free(&w);
-	if (e != 0) {
-		give_up(l, strerror(e));
-		return;
-	}
-	p->start_at = INT64_MAX;
-	p->asked_at = clock_ms();
-	p->src.ready = ready;
-	p->src.arg = p;
-	loop_watch(l, &p->src);
 }
 
 void
@@ -182,14 +144,14 @@ probe_demand(struct loop *l)
 {
 	struct probe *p = &l->probe;
 
-	if (p->in == -1)
+	if (p->child.in == -1)
 		return;
 	if (p->asked) {
 		/* The frame on its way may be older than this wish. */
 		p->again = true;
 		return;
 	}
-	if (child_write(p->in, "\n", 1) == -1)
+	if (child_write(p->child.in, "\n", 1) == -1)
 		return; /* it is ending; SIGCHLD comes */
 	p->asked = true;
 	p->asked_at = clock_ms();
@@ -233,15 +195,16 @@ late_at(const struct loop *l)
 int64_t
 probe_due(const struct loop *l)
 {
-	return l->probe.start_at != INT64_MAX ? l->probe.start_at : late_at(l);
+	return l->probe.child.start_at != INT64_MAX ? l->probe.child.start_at
+						    : late_at(l);
 }
 
 void
 probe_tick(struct loop *l, int64_t now)
 {
-	if (now >= l->probe.start_at)
+	if (now >= l->probe.child.start_at)
 		start(l);
-	else if (l->probe.start_at == INT64_MAX && now >= late_at(l))
+	else if (l->probe.child.start_at == INT64_MAX && now >= late_at(l))
 		give_up(l, "no snapshot for too long");
 }
 
@@ -250,9 +213,9 @@ probe_reaped(struct loop *l, pid_t pid, int status)
 {
 	struct probe *p = &l->probe;
 
-	if (pid != p->pid)
+	if (pid != p->child.pid)
 		return false;
-	p->pid = -1;
+	p->child.pid = -1;
 	/*
 	 * Having never seen a GPU, it said on stderr why.  Waiting for one is
 	 * what --watch is for.
@@ -270,10 +233,6 @@ probe_reaped(struct loop *l, pid_t pid, int status)
 void
 probe_stop(struct loop *l)
 {
-	struct probe *p = &l->probe;
-
-	disconnect(l);
-	if (p->pid != -1)
-		kill(p->pid, SIGTERM);
-	frame_free(&p->frame);
+	child_end(l, &l->probe.child);
+	frame_free(&l->probe.frame);
 }

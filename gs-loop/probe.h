@@ -12,16 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gs-loop/source.h"
+#include "gs-loop/child.h"
 #include "lib/rec.h"
 
 struct loop;
 
 struct probe {
-	struct source src; /* its stdout */
-	int in; /* its stdin; -1 */
-	pid_t pid; /* -1: none */
-	struct frames stream;
+	struct child child;
 	struct frame frame; /* the latest; n == 0 and no head: none */
 	int64_t at; /* when it came; 0: never */
 	uint64_t layout; /* changes when the indices name other GPUs */
@@ -30,8 +27,6 @@ struct probe {
 	bool asked; /* a frame was demanded and has not come */
 	bool again; /* ... and one more is wanted behind it */
 	int64_t asked_at;
-	int64_t start_at; /* start it (again) then; INT64_MAX: it runs */
-	int64_t pause_ms; /* before the next restart */
 };
 
 void probe_init(struct probe *p);
