@@ -38,7 +38,11 @@ child_start(const char *cmd, const char *name, char *const *words,
     struct source *out, int *in, pid_t *pid)
 {
 	struct spawn s = {
-	    .in = SPAWN_PIPE, .out = SPAWN_PIPE, .err = SPAWN_KEEP};
+	    .in = SPAWN_PIPE,
+	    .out = SPAWN_PIPE,
+	    .err = SPAWN_KEEP,
+	    .group = true,
+	};
 	char **argv = child_argv(cmd, name, words);
 	int rv;
 

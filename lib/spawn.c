@@ -38,9 +38,10 @@ stream_open(int *want, int fd, int *theirs)
 
 /* Default dispositions, an empty mask, and the three streams in place. */
 static int
-child_shape(
-    posix_spawn_file_actions_t *fa, posix_spawnattr_t *at, const int theirs[3])
+child_shape(posix_spawn_file_actions_t *fa, posix_spawnattr_t *at,
+    const int theirs[3], bool group)
 {
+	short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
 	sigset_t all, none;
 	int i, rv = 0;
 
@@ -48,8 +49,9 @@ child_shape(
 	sigemptyset(&none);
 	posix_spawnattr_setsigdefault(at, &all);
 	posix_spawnattr_setsigmask(at, &none);
-	posix_spawnattr_setflags(
-	    at, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	if (group)
+		flags |= POSIX_SPAWN_SETPGROUP; /* pgroup is 0: its own */
+	posix_spawnattr_setflags(at, flags);
 	/* dup2 onto itself clears close-on-exec here, as POSIX asks. */
 	for (i = 0; i < 3 && rv == 0; i++)
 		if (theirs[i] >= 0)
@@ -75,7 +77,7 @@ spawn_start(struct spawn *s)
 		if (stream_open(want[i], i, &theirs[i]) == -1)
 			rv = errno;
 	if (rv == 0)
-		rv = child_shape(&fa, &at, theirs);
+		rv = child_shape(&fa, &at, theirs, s->group);
 	if (rv == 0)
 		rv = posix_spawnp(&s->pid, s->argv[0], &fa, &at, s->argv,
 		    s->envp != NULL ? s->envp : environ);

@@ -8,6 +8,8 @@
 
 #include <sys/types.h>
 
+#include <stdbool.h>
+
 enum {
 	SPAWN_KEEP = -1, /* the child gets ours */
 	SPAWN_NULL = -2, /* /dev/null */
@@ -21,6 +23,7 @@ struct spawn {
 	int in;
 	int out;
 	int err;
+	bool group; /* in a process group of its own: ^C is not for it */
 	pid_t pid;
 };
 

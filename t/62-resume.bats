@@ -146,6 +146,25 @@ pid_of() {
 	said 'job 1 interrupted'
 }
 
+@test "^C at a terminal reaches gs-loop alone, and the jobs as a TERM" {
+	command -v script >/dev/null || skip "no script(1)"
+	cat >jobs.txt <<-'EOF'
+	[cpu] trap "echo int" INT; trap "echo term; exit" TERM; echo up; while :; do sleep 0.02; done
+	EOF
+	mkfifo keys
+	script -qec 'gs-loop jobs.txt --sim 1' /dev/null <keys >screen 2>&1 3>&- &
+	LOOP=$!
+	exec 7>keys
+	wait_for 10 grep -q up gs_logs/job-1.log
+	printf '\003' >&7
+	loop_end 130
+	exec 7>&-
+	grep -x term gs_logs/job-1.log
+	run ! grep -x int gs_logs/job-1.log
+	run ! grep -e 'signal' -e 'gs-probe' -e 'gs-place' screen
+	job_is 1 pending
+}
+
 @test "a second INT hurries" {
 	printf '%s\n' '[cpu] trap "" TERM; echo up; while :; do sleep 0.02; done' >jobs.txt
 	loop_start --sim 1 --grace 1h
