@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # gs-loop: whatever dies, nothing is lost and nothing runs twice.
-# shellcheck disable=SC2016,SC2154
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154
 
 load lib
 load loop
