@@ -91,22 +91,13 @@ static void
 stop_all(struct loop *l)
 {
 	struct run *r;
-	cJSON *ev;
 
 	if (l->mode != LOOP_STOPPING)
 		say("stopping %zu jobs; once more hurries", l->runs.n);
 	l->mode = LOOP_STOPPING;
 	l->signal = SIGINT;
-	TAILQ_FOREACH(r, &l->runs.list, link) {
-		if (!r->stop) {
-			ev = ledger_event("interrupted", r->id, r->attempt);
-			json_str(ev, "why", "stop");
-			if (ledger_append(&l->ledger, ev, true) == -1)
-				warnx("job %lld will count as failed",
-				    (long long)r->no);
-		}
-		run_stop(l, r);
-	}
+	TAILQ_FOREACH(r, &l->runs.list, link)
+		run_interrupt(l, r);
 }
 
 static void

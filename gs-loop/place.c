@@ -85,8 +85,9 @@ obey(struct loop *l, struct line *line, const struct rec *r)
 
 	if (rec_is(r, "place")) {
 		s->placed++;
-		if (queue_line(l, line) == LINE_READY &&
-		    clock_ms() >= l->hold_until)
+		/* INT, or a launch that failed, may have come meanwhile. */
+		if (l->mode == LOOP_GOING && clock_ms() >= l->hold_until &&
+		    queue_line(l, line) == LINE_READY)
 			launch(l, line, rec_field(r, 2));
 	} else if (rec_is(r, "wait")) {
 		if (s->reason == NULL)

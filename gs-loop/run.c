@@ -8,6 +8,7 @@
 
 #include <sys/pidfd.h>
 
+#include <err.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,7 +145,9 @@ run_guard(struct loop *l, struct run *r)
 	r->src.ready = guard_ready;
 	r->src.arg = r;
 	loop_watch(l, &r->src);
-	if (r->stop)
+	if (l->mode == LOOP_STOPPING)
+		run_interrupt(l, r);
+	else if (r->stop)
 		run_stop(l, r);
 }
 
@@ -163,6 +166,24 @@ run_stop(struct loop *l, struct run *r)
 		orphan_stop(l, r);
 		break;
 	}
+}
+
+void
+run_interrupt(struct loop *l, struct run *r)
+{
+	cJSON *ev;
+
+	/* Of an attempt that may not exist yet there is nothing to record. */
+	if (r->phase != RUN_LAUNCHING && !r->interrupted && !r->stop) {
+		ev = ledger_event("interrupted", r->id, r->attempt);
+		json_str(ev, "why", "stop");
+		if (ledger_append(&l->ledger, ev, true) == -1)
+			warnx(
+			    "job %lld will count as failed", (long long)r->no);
+		r->interrupted = true;
+	}
+	if (r->phase != RUN_LAUNCHING)
+		run_stop(l, r);
 }
 
 void

@@ -65,6 +65,7 @@ struct run {
 	bool strayed;
 	bool announced; /* its start was said */
 	bool told; /* its end was judged and said */
+	bool interrupted; /* the journal knows that it is being stopped */
 	bool stop; /* to be stopped as soon as it has a supervisor */
 	int64_t check_at; /* ORPHAN: look again then; else INT64_MAX */
 	int64_t kill_at; /* ORPHAN being stopped: KILL at this time; 0 */
@@ -97,6 +98,9 @@ void run_cancel(struct loop *l, struct run *r);
 
 /* Stop it: a request to its supervisor, or TERM and KILL from us. */
 void run_stop(struct loop *l, struct run *r);
+
+/* Stop it, so that it is pending again.  A second call hurries. */
+void run_interrupt(struct loop *l, struct run *r);
 
 /* Judge the ends that the journal has news of. */
 void runs_settle(struct loop *l);
