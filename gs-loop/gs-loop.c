@@ -226,8 +226,9 @@ end_by(int sig)
 int
 main(int argc, char **argv)
 {
-	struct opts o;
-	struct loop l;
+	/* Never freed: static, so that at the end it is not taken for lost. */
+	static struct opts o;
+	static struct loop l;
 	int status;
 
 	gs_open_std();
