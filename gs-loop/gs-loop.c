@@ -236,6 +236,10 @@ main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	prepare(&l, &o);
 	loop_run(&l);
+	if (l.no_gpus)
+		errx(GS_BAD,
+		    "no GPUs; `gs-probe --check` says more, --sim N "
+		    "needs none");
 	say_summary(&l);
 	status = queue_status(&l);
 	if (l.signal != 0)

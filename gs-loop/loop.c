@@ -275,8 +275,11 @@ finished(struct loop *l)
 		return false;
 	if (l->mode == LOOP_STOPPING)
 		return true;
-	return !l->o->watch && !l->place.waiting &&
-	    jobsfile_settled(&l->file) && !queue_alive(l);
+	if (l->o->watch || l->place.waiting)
+		return false;
+	/* gs-probe said on stderr why.  Waiting is what --watch is for. */
+	l->no_gpus = l->probe.hopeless && queue_wants_gpus(l);
+	return l->no_gpus || (jobsfile_settled(&l->file) && !queue_alive(l));
 }
 
 static void

@@ -41,6 +41,7 @@ struct loop {
 	struct runs runs;
 	enum loop_mode mode;
 	int signal; /* that ends us; 0 */
+	bool no_gpus; /* the end: what is left needs some, there are none */
 	bool ask; /* something changed that may let a job start */
 	bool settle; /* the journal has news of a run */
 	int64_t hold_until; /* no launch before this: the last one failed in a

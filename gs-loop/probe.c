@@ -12,7 +12,6 @@
 #include "gs-loop/usage.h"
 #include "gs-loop/words.h"
 #include "lib/clock.h"
-#include "lib/gs.h"
 
 enum {
 	/*
@@ -78,13 +77,50 @@ same_layout(const struct frame *a, const struct frame *b)
 	return true;
 }
 
+static const struct rec *
+frame_gpu(const struct frame *f, const char *name)
+{
+	const struct rec *r;
+	size_t i;
+
+	for (i = 0; i < f->n; i++) {
+		r = &f->rec[i];
+		if (rec_is(r, "gpu") &&
+		    (same_word(rec_field(r, 1), name) ||
+			same_word(rec_field(r, 2), name)))
+			return r;
+	}
+	return NULL;
+}
+
+/* Name the cards of `was` that `is` lacks. */
+static void
+tell_gone(const struct frame *was, const struct frame *is)
+{
+	const struct rec *g;
+	size_t i;
+
+	for (i = 0; i < was->n; i++) {
+		g = &was->rec[i];
+		if (!rec_is(g, "gpu") || rec_field(g, 2) == NULL ||
+		    frame_gpu(is, rec_field(g, 2)) != NULL)
+			continue;
+		warnx("gpu %s, %s, is gone; what ran there stays charged to "
+		      "it",
+		    rec_field(g, 1), rec_field(g, 2));
+	}
+}
+
 static void
 take(struct loop *l, struct frame *f)
 {
 	struct probe *p = &l->probe;
 
-	if (!same_layout(&p->frame, f))
+	if (!same_layout(&p->frame, f)) {
+		tell_gone(&p->frame, f);
 		p->layout++;
+	}
+	p->hopeless = false;
 	frame_free(&p->frame);
 	p->frame = *f;
 	p->at = clock_ms();
@@ -168,17 +204,7 @@ probe_fresh(const struct loop *l)
 const struct rec *
 probe_gpu(const struct probe *p, const char *name)
 {
-	const struct rec *r;
-	size_t i;
-
-	for (i = 0; i < p->frame.n; i++) {
-		r = &p->frame.rec[i];
-		if (rec_is(r, "gpu") &&
-		    (same_word(rec_field(r, 1), name) ||
-			same_word(rec_field(r, 2), name)))
-			return r;
-	}
-	return NULL;
+	return frame_gpu(&p->frame, name);
 }
 
 /* The time by which a frame should have come. */
@@ -216,17 +242,14 @@ probe_reaped(struct loop *l, pid_t pid, int status)
 	if (pid != p->child.pid)
 		return false;
 	p->child.pid = -1;
-	/*
-	 * Having never seen a GPU, it said on stderr why.  Waiting for one is
-	 * what --watch is for.
-	 */
-	if (p->most == 0 && !l->o->watch && l->runs.n == 0 &&
-	    queue_wants_gpus(l))
-		errx(GS_BAD,
-		    "no GPUs: gs-probe ended with %s; `gs-probe "
-		    "--check` says more, --sim N needs none",
-		    child_fate(status));
-	give_up(l, child_fate(status));
+	p->hopeless = p->most == 0;
+	if (p->hopeless) {
+		/* It said why; that nothing is placed goes without saying. */
+		child_give_up(l, &p->child);
+		p->asked = p->again = false;
+	} else {
+		give_up(l, child_fate(status));
+	}
 	return true;
 }
 

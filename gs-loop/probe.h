@@ -24,6 +24,7 @@ struct probe {
 	uint64_t layout; /* changes when the indices name other GPUs */
 	size_t ngpu; /* GPUs in the latest frame, */
 	size_t most; /* and in the largest so far */
+	bool hopeless; /* it ended without ever having seen a GPU */
 	bool asked; /* a frame was demanded and has not come */
 	bool again; /* ... and one more is wanted behind it */
 	int64_t asked_at;

@@ -297,14 +297,21 @@ queue_alive(struct loop *l)
 }
 
 bool
-queue_wants_gpus(const struct loop *l)
+queue_wants_gpus(struct loop *l)
 {
+	bool any = false;
+	enum line_is is;
 	size_t i;
 
-	for (i = 0; i < l->queue.n; i++)
-		if (!l->queue.v[i].over && l->queue.v[i].job.attr.gpus > 0)
-			return true;
-	return false;
+	for (i = 0; i < l->queue.n; i++) {
+		is = queue_line(l, &l->queue.v[i]);
+		if (is != LINE_NEW && is != LINE_READY && is != LINE_RUNNING)
+			continue;
+		if (l->queue.v[i].job.attr.gpus == 0)
+			return false;
+		any = true;
+	}
+	return any;
 }
 
 static int

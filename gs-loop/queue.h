@@ -74,8 +74,8 @@ void queue_dispatched(struct loop *l);
 /* May any line still run without anybody's help? */
 bool queue_alive(struct loop *l);
 
-/* Does a line that is not over need a GPU? */
-bool queue_wants_gpus(const struct loop *l);
+/* Is there something to run, and all of it on GPUs? */
+bool queue_wants_gpus(struct loop *l);
 
 /* The greatest failing status of the jobs in the file; 0: all are ok. */
 int queue_status(struct loop *l);

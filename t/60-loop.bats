@@ -247,7 +247,7 @@ teardown() {
 @test "GPU jobs without any GPU end with a clear line and status 2" {
 	echo true >jobs.txt
 	GS_SMI=/nonexistent run -2 --separate-stderr gs-loop jobs.txt
-	[[ "$stderr" = *"gs-loop: no GPUs: "* ]]
+	[[ "$stderr" = *"gs-loop: no GPUs; "* ]]
 }
 
 @test "a malformed attribute names file, line and word, and nothing is started" {

@@ -178,7 +178,7 @@ fails() {
 	timeout 60 gs-loop gpu.txt --poll 0.2 -l gpu_logs >out 2>err || status=$?
 	[ "$status" -eq 2 ] && [ ! -s out ] &&
 		grep -q '^gs-probe: ' err &&
-		grep -q '^gs-loop: no GPUs: gs-probe ended with ' err &&
+		grep -q '^gs-loop: no GPUs; ' err &&
 		! grep -q '"event":"start"' gpu_logs/journal.jsonl || return
 	sed -i 3d jobs.txt
 	timeout 60 gs-loop jobs.txt --poll 0.2 >out 2>err &&
@@ -207,7 +207,7 @@ fails() {
 	echo '[cpu after=one] echo two' >>jobs.txt
 	run -2 --separate-stderr timeout 60 gs-loop jobs.txt --poll 0.2 \
 	    --place ./place
-	[[ $stderr = *"gs-loop: no GPUs: gs-probe ended with "* ]]
+	[[ $stderr = *"gs-loop: no GPUs; "* ]]
 	cpu_jobs_ran
 	job_is 3 pending
 	job_is 5 ok 0
@@ -221,7 +221,7 @@ fails() {
 	jobs
 	loop_start --poll 0.1 --watch
 	wait_for 20 cpu_jobs_ran
-	wait_for 20 said 'nothing is placed on a GPU'
+	wait_for 20 said 'mismatch'
 	job_is 3 pending
 	[ "$(reason_of 3)" = gpus ]
 	rm m/rc*
