@@ -93,7 +93,7 @@ stop_all(struct loop *l)
 	struct run *r;
 
 	if (l->mode != LOOP_STOPPING)
-		say("stopping %zu jobs; once more hurries", l->runs.n);
+		say("stopping what runs (%zu); once more hurries", l->runs.n);
 	l->mode = LOOP_STOPPING;
 	l->signal = SIGINT;
 	TAILQ_FOREACH(r, &l->runs.list, link)

@@ -283,7 +283,7 @@ say_summary(struct loop *l)
 
 	count_states(l, count);
 	unit_age(age, sizeof(age), (clock_ms() - l->begun_ms) / 1000);
-	buf_printf(&b, "%zu jobs:", l->queue.n);
+	buf_printf(&b, "%zu job%s:", l->queue.n, l->queue.n == 1 ? "" : "s");
 	for (s = JOB_PENDING; s <= JOB_SKIPPED; s++)
 		if (count[s] > 0)
 			buf_printf(&b, " %zu %s,", count[s],

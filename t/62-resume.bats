@@ -170,7 +170,7 @@ pid_of() {
 	loop_start --sim 1 --grace 1h
 	wait_for 10 grep -q up gs_logs/job-1.log
 	kill -INT "$LOOP"
-	wait_for 10 said 'stopping 1 jobs'
+	wait_for 10 said 'stopping what runs (1)'
 	kill -INT "$LOOP"
 	loop_end 130
 	job_is 1 pending
