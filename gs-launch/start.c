@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,18 +46,25 @@ detach(struct refusal *why)
 static int
 output_open(const struct launch *l, int null, struct refusal *why)
 {
+	bool passing;
 	int fd = null;
 
+	/* O_NONBLOCK, so that a FIFO without a reader cannot hold us. */
 	if (l->log != NULL)
 		fd = open(l->log,
 		    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NOCTTY |
-			O_CLOEXEC,
+			O_NONBLOCK | O_CLOEXEC,
 		    0600);
 	else if (l->wait)
 		return 0;
-	if (fd == -1 || dup2(fd, STDERR_FILENO) == -1)
-		return refuse(why, "log", "%s: %s", l->log, strerror(errno));
-	return 0;
+	if (fd != -1 && (l->log == NULL || fcntl(fd, F_SETFL, O_APPEND) == 0) &&
+	    dup2(fd, STDERR_FILENO) != -1)
+		return 0;
+	/* A full disk passes; nothing is wrong with the job. */
+	passing = errno == ENOSPC || errno == EDQUOT || errno == EMFILE ||
+	    errno == ENFILE || errno == ENOMEM;
+	return refuse(
+	    why, passing ? "record" : "log", "%s: %s", l->log, strerror(errno));
 }
 
 /* The three streams, the report, and not one descriptor more. */

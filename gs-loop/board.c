@@ -330,8 +330,9 @@ replace(const char *dir, const char *name, const struct buf *b)
 	char *tmp = xasprintf("%s.tmp", path);
 	int fd;
 
-	fd = open(
-	    tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	/* Whatever bears that name is a leftover, or was planted. */
+	unlink(tmp);
+	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd != -1) {
 		if (fd_write(fd, b->p, b->len) == 0)
 			rename(tmp, path);

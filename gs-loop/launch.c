@@ -166,6 +166,7 @@ conclude(struct loop *l, struct run *r)
 	j = fold_find(l->ledger.fold, r->id);
 	if (j->attempt == r->attempt) {
 		/* Whatever it answered: the journal says that it began. */
+		r->executed = rec != NULL && rec_is(rec, "start");
 		started(l, r);
 	} else {
 		if (rec != NULL && rec_is(rec, "refused"))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "gs-loop/ledger.h"
 
+#include <sys/stat.h>
+
 #include <err.h>
 #include <errno.h>
 
@@ -27,8 +29,14 @@ bool
 ledger_pull(struct ledger *g)
 {
 	bool any = false;
+	struct stat st;
 	cJSON *ev;
 
+	if (!g->told_gone && fstat(g->reader.fd, &st) == 0 &&
+	    st.st_nlink == 0) {
+		warnx("%s: was removed; nothing can be recorded", g->path);
+		g->told_gone = true;
+	}
 	while ((ev = journal_next(&g->reader)) != NULL) {
 		fold_event(g->fold, ev);
 		cJSON_Delete(ev);

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <err.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +122,20 @@ orphan_stop(struct loop *l, struct run *r)
 	r->check_at = r->kill_at;
 }
 
+/* Nobody will ever know how it ended, if it ever began.  -1: not recorded. */
+static int
+lost(struct loop *l, struct run *r)
+{
+	cJSON *ev = ledger_event("interrupted", r->id, r->attempt);
+
+	l->settle = true;
+	json_str(ev, "why", "lost");
+	if (ledger_append(&l->ledger, ev, true) == 0)
+		return 0;
+	loop_retry(l);
+	return -1;
+}
+
 /* The run whose leader this child of ours is, with its attempt open. */
 static struct run *
 led_by(struct loop *l, pid_t pid)
@@ -150,7 +165,7 @@ exit_event(const struct run *r, const siginfo_t *si, double started)
 	    r->stop	 ? GS_SIGNAL + SIGTERM
 		: killed ? GS_SIGNAL + si->si_status
 			 : si->si_status);
-	json_real(ev, "wall", event_now() - started);
+	json_real(ev, "wall", round((event_now() - started) * 1000) / 1000);
 	return ev;
 }
 
@@ -168,6 +183,10 @@ orphan_child(struct loop *l, pid_t pid)
 	if (waitid(P_PID, (id_t)pid, &si, WEXITED | WNOHANG | WNOWAIT) == -1 ||
 	    si.si_pid != pid)
 		return true;
+	/* A child whose gate never opened ends like this, without exec. */
+	if (!r->executed && si.si_code == CLD_EXITED &&
+	    si.si_status == GS_FAILED)
+		return lost(l, r) == 0;
 	j = fold_find(l->ledger.fold, r->id);
 	r->attempt = j->attempt;
 	if (ledger_append(&l->ledger, exit_event(r, &si, j->started), true) ==
@@ -195,18 +214,6 @@ orphan_remains(struct loop *l, struct run *r)
 		return false;
 	r->check_at = now + GLANCE_MS;
 	return true;
-}
-
-/* Nobody will ever know how it ended. */
-static void
-lost(struct loop *l, struct run *r)
-{
-	cJSON *ev = ledger_event("interrupted", r->id, r->attempt);
-
-	json_str(ev, "why", "lost");
-	if (ledger_append(&l->ledger, ev, true) == -1)
-		loop_retry(l);
-	l->settle = true;
 }
 
 static bool
@@ -273,7 +280,7 @@ from_journal(struct loop *l, const struct job_fold *j)
 	size_t i;
 
 	r->no = j->no;
-	r->announced = true;
+	r->announced = r->executed = true;
 	r->attempt = j->attempt;
 	r->cmd = xstrdup(j->cmd != NULL ? j->cmd : "");
 	if (j->attrs != NULL && attr_parse_all(j->attrs, &a, &e) == 0) {

@@ -31,9 +31,12 @@ probe_init(struct probe *p)
 static void
 give_up(struct loop *l, const char *why)
 {
-	warnx("gs-probe: %s; nothing is placed on a GPU until a good snapshot "
-	      "comes",
-	    why);
+	if (!l->probe.told)
+		warnx("gs-probe: %s; nothing is placed on a GPU until a good "
+		      "snapshot "
+		      "comes",
+		    why);
+	l->probe.told = true;
 	child_give_up(l, &l->probe.child);
 	l->probe.asked = l->probe.again = false;
 }
@@ -120,7 +123,7 @@ take(struct loop *l, struct frame *f)
 		tell_gone(&p->frame, f);
 		p->layout++;
 	}
-	p->hopeless = false;
+	p->hopeless = p->told = false;
 	frame_free(&p->frame);
 	p->frame = *f;
 	p->at = clock_ms();

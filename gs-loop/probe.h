@@ -25,6 +25,7 @@ struct probe {
 	size_t ngpu; /* GPUs in the latest frame, */
 	size_t most; /* and in the largest so far */
 	bool hopeless; /* it ended without ever having seen a GPU */
+	bool told; /* that there is no good frame */
 	bool asked; /* a frame was demanded and has not come */
 	bool again; /* ... and one more is wanted behind it */
 	int64_t asked_at;

@@ -161,6 +161,9 @@ run_stop(struct loop *l, struct run *r)
 	case RUN_GUARDED:
 		if (r->src.fd != -1)
 			pidfd_send_signal(r->src.fd, SIGTERM, NULL, 0);
+		/* A job may have stopped its supervisor. */
+		if (r->src.fd != -1)
+			pidfd_send_signal(r->src.fd, SIGCONT, NULL, 0);
 		break;
 	case RUN_ORPHAN:
 		orphan_stop(l, r);

@@ -63,6 +63,7 @@ struct run {
 	int64_t util_n;
 	bool exceeded; /* the warnings were given */
 	bool strayed;
+	bool executed; /* gs-launch said so; else it may never have run */
 	bool announced; /* its start was said */
 	bool told; /* its end was judged and said */
 	bool interrupted; /* the journal knows that it is being stopped */

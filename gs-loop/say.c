@@ -201,8 +201,10 @@ say_ended(struct loop *l, const struct run *r, const struct job_fold *j)
 		wall = (int64_t)(event_now() - r->since);
 	name_job(&b, r->no, r->id);
 	if (!state_is_terminal(j->state)) {
-		buf_printf(&b, " interrupted after %llds, pending again",
-		    (long long)wall);
+		buf_str(&b, " interrupted");
+		if (r->since > 0)
+			buf_printf(&b, " after %llds", (long long)wall);
+		buf_str(&b, ", pending again");
 		flush(&b);
 		return;
 	}

@@ -324,3 +324,14 @@ teardown() {
 	loop_end
 	[ "$(stat -c %s gs_logs/job-1.log)" -eq 20000000 ]
 }
+
+@test "planted FIFOs hold up neither a job nor the board" {
+	mkdir -m 700 gs_logs
+	mkfifo gs_logs/job-1.log gs_logs/status.txt.tmp gs_logs/status.json.tmp
+	printf '[cpu] true\n[cpu] echo b\n' >jobs.txt
+	run -125 timeout 20 gs-loop jobs.txt --sim 1
+	[[ "$output" = *"job 1 finished [FAILED exit 125]: not started: "*"job-1.log"* ]]
+	job_is 2 ok
+	[ -f gs_logs/status.txt ]
+	jq -e .schema gs_logs/status.json
+}

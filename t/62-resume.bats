@@ -165,6 +165,15 @@ pid_of() {
 	job_is 1 pending
 }
 
+@test "a job that stopped its supervisor is stopped all the same" {
+	echo '[cpu] kill -STOP $PPID; echo up; sleep 300' >jobs.txt
+	loop_start --sim 1
+	wait_for 10 grep -q up gs_logs/job-1.log
+	kill -INT "$LOOP"
+	loop_end 130
+	job_is 1 pending
+}
+
 @test "a second INT hurries" {
 	printf '%s\n' '[cpu] trap "" TERM; echo up; while :; do sleep 0.02; done' >jobs.txt
 	loop_start --sim 1 --grace 1h
@@ -236,6 +245,17 @@ pid_of() {
 	job_is 1 ok
 	[ "$(grep -c 'nothing new is started' err)" -eq 1 ]
 	umount gs_logs
+}
+
+@test "a journal that is removed is missed" {
+	echo '[cpu] until [ -e go ]; do sleep 0.02; done' >jobs.txt
+	loop_start --sim 1 --poll 0.1
+	wait_for 10 job_is 1 running
+	rm gs_logs/journal.jsonl
+	wait_for 10 said 'journal.jsonl: was removed'
+	touch go
+	kill -TERM "$LOOP"
+	loop_end 143
 }
 
 @test "gs-probe killed or hung: jobs end and time limits hold meanwhile" {
