@@ -63,7 +63,7 @@ entries_set(struct buf *b, char end, size_t *bad)
 static int
 file_load(const char *path, struct refusal *why)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), rv;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rv;
 	struct buf b = {0};
 	size_t bad = 0;
 

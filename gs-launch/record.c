@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "gs-launch/record.h"
 
+#include <sys/stat.h>
+
 #include <err.h>
 #include <errno.h>
 
@@ -11,6 +13,17 @@ enum {
 	PAUSE_MOST_MS = 5000,
 };
 
+/* Is it the journal that the attempt was claimed in? */
+static bool
+is_ours(const struct record *r, int fd)
+{
+	struct stat st;
+
+	return r->ino == 0 ||
+	    (fstat(fd, &st) == 0 && st.st_ino == r->ino && st.st_dev == r->dev);
+}
+
+/* 0; 1 if the journal is not there any more, -1 if it cannot be written. */
 static int
 append(struct record *r)
 {
@@ -19,6 +32,11 @@ append(struct record *r)
 
 	if (journal_lock(&j, r->path) == -1)
 		return -1;
+	/* In another one the same attempt is another process. */
+	if (!is_ours(r, j.fd)) {
+		journal_unlock(&j);
+		return 1;
+	}
 	rv = journal_write(&j, &r->due, true);
 	saved = errno;
 	journal_unlock(&j);
@@ -31,6 +49,17 @@ record_init(struct record *r, const char *path)
 {
 	*r =
 	    (struct record){.path = path, .at = -1, .pause_ms = PAUSE_FIRST_MS};
+}
+
+void
+record_bind(struct record *r)
+{
+	struct stat st;
+
+	if (r->path == NULL || stat(r->path, &st) == -1)
+		return;
+	r->dev = st.st_dev;
+	r->ino = st.st_ino;
 }
 
 void
@@ -47,9 +76,15 @@ record_add(struct record *r, cJSON *ev, int64_t now)
 void
 record_step(struct record *r, int64_t now)
 {
+	int rv;
+
 	if (r->at == -1 || now < r->at)
 		return;
-	if (append(r) == 0) {
+	rv = append(r);
+	if (rv == 1)
+		warnx("%s: is another one now; the end of the job is lost",
+		    r->path);
+	if (rv != -1) {
 		buf_reset(&r->due);
 		r->at = -1;
 		r->pause_ms = PAUSE_FIRST_MS;

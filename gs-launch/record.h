@@ -6,6 +6,8 @@
 #ifndef GS_LAUNCH_RECORD_H
 #define GS_LAUNCH_RECORD_H
 
+#include <sys/types.h>
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,9 +20,15 @@ struct record {
 	int64_t at; /* monotonic ms of the next try; -1: nothing is due */
 	int64_t pause_ms; /* before the try after that */
 	bool warned;
+	dev_t
+	    dev; /* of the file the attempt was claimed in; ino 0: not known */
+	ino_t ino;
 };
 
 void record_init(struct record *r, const char *path);
+
+/* The journal that is at `path` now is the one; write to no other. */
+void record_bind(struct record *r);
 
 /* Add an event, which is freed, and try at once. */
 void record_add(struct record *r, cJSON *ev, int64_t now);

@@ -62,7 +62,8 @@ output_open(const struct launch *l, int null, struct refusal *why)
 		return 0;
 	/* A full disk passes; nothing is wrong with the job. */
 	passing = errno == ENOSPC || errno == EDQUOT || errno == EMFILE ||
-	    errno == ENFILE || errno == ENOMEM;
+	    errno == ENFILE || errno == ENOMEM || errno == EIO ||
+	    errno == EROFS || errno == ESTALE;
 	return refuse(
 	    why, passing ? "record" : "log", "%s: %s", l->log, strerror(errno));
 }

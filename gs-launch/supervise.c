@@ -270,6 +270,7 @@ supervise(const struct launch *l, int report)
 		report_send(report, &r);
 		_exit(GS_FAILED);
 	}
+	record_bind(&s.record);
 	s.sigfd = st.sigfd;
 	s.leader = st.names.leader;
 	s.exec_errno = st.exec_errno;

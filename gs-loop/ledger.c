@@ -25,18 +25,35 @@ ledger_open(struct ledger *g, const char *path)
 	ledger_pull(g);
 }
 
+/*
+ * If the journal was removed or replaced, what we know is not what the others
+ * write: going on could only record what is false.  The jobs go on.
+ */
+static void
+check_place(const struct ledger *g)
+{
+	struct stat ours, there;
+
+	if (stat(g->path, &there) == -1) {
+		if (errno != ENOENT && errno != ENOTDIR)
+			return; /* perhaps it can be reached later */
+	} else if (fstat(g->reader.fd, &ours) == -1 ||
+	    (ours.st_ino == there.st_ino && ours.st_dev == there.st_dev)) {
+		return;
+	}
+	errx(GS_BAD,
+	    "%s: was removed or replaced; the jobs go on, but nothing "
+	    "can be recorded",
+	    g->path);
+}
+
 bool
 ledger_pull(struct ledger *g)
 {
 	bool any = false;
-	struct stat st;
 	cJSON *ev;
 
-	if (!g->told_gone && fstat(g->reader.fd, &st) == 0 &&
-	    st.st_nlink == 0) {
-		warnx("%s: was removed; nothing can be recorded", g->path);
-		g->told_gone = true;
-	}
+	check_place(g);
 	while ((ev = journal_next(&g->reader)) != NULL) {
 		fold_event(g->fold, ev);
 		cJSON_Delete(ev);

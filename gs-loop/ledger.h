@@ -18,7 +18,6 @@ struct ledger {
 	struct fold *fold;
 	bool failing; /* the last append failed, and that was said */
 	bool told_damage;
-	bool told_gone;
 };
 
 /* Open and read everything there is.  Ends the program if it cannot. */

@@ -246,6 +246,10 @@ tick(struct loop *l)
 		l->settle = true;
 		reap(l);
 	}
+	if (now >= l->stray_at) {
+		l->stray_at = now + l->o->poll_ms;
+		orphans_attach(l);
+	}
 	if (now >= l->board_at) {
 		l->board_at = INT64_MAX;
 		board_write(l);
@@ -288,6 +292,7 @@ wait_for_event(struct loop *l)
 	int64_t ms = next_due(l) - clock_ms();
 	struct epoll_event ev;
 	struct source *s;
+	int n;
 
 	/*
 	 * One event at a time: what it does may close the descriptor that
@@ -297,11 +302,13 @@ wait_for_event(struct loop *l)
 		ms = 0;
 	else if (ms > INT_MAX)
 		ms = INT_MAX;
-	if (epoll_wait(l->epfd, &ev, 1, (int)ms) == 1) {
+	n = epoll_wait(l->epfd, &ev, 1, (int)ms);
+	if (n == 1) {
 		s = ev.data.ptr;
 		s->ready(l, s->arg);
-	} else if (errno != EINTR && ms > 0) {
-		ledger_pull(&l->ledger);
+	} else if (n == 0 && ledger_pull(&l->ledger)) {
+		l->settle = true; /* where there is no inotify */
+		loop_changed(l);
 	}
 }
 
@@ -310,7 +317,6 @@ loop_run(struct loop *l)
 {
 	signals_open(l);
 	inotify_open(l);
-	orphans_attach(l);
 	loop_changed(l);
 	for (;;) {
 		tick(l);

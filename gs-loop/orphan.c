@@ -19,6 +19,7 @@
 #include "lib/xalloc.h"
 
 enum {
+	RETRY_MS = 1000, /* of what the journal did not take */
 	GLANCE_MS = 100, /* between looks at something that is about to end */
 };
 
@@ -133,6 +134,7 @@ lost(struct loop *l, struct run *r)
 	if (ledger_append(&l->ledger, ev, true) == 0)
 		return 0;
 	loop_retry(l);
+	r->check_at = clock_ms() + RETRY_MS;
 	return -1;
 }
 
@@ -336,6 +338,7 @@ orphans_attach(struct loop *l)
 	for (i = 0; i < fold_count(l->ledger.fold); i++) {
 		j = fold_at(l->ledger.fold, i);
 		if (j->attempt > 0 && j->no >= 0 &&
+		    runs_find(&l->runs, j->id) == NULL &&
 		    (j->open || (state_is_terminal(j->state) && !j->settled)))
 			attach(l, j, boot);
 	}

@@ -38,7 +38,10 @@ bool orphan_remains(struct loop *l, struct run *r);
 int64_t orphans_due(const struct loop *l);
 void orphans_tick(struct loop *l, int64_t now);
 
-/* Take over what an earlier gs-loop left: see gs-loop(1), RESUMING. */
+/*
+ * Take over the attempts that nobody watches: those of an earlier gs-loop, and
+ * those whose gs-launch died before it could answer.
+ */
 void orphans_attach(struct loop *l);
 
 #endif

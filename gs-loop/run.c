@@ -275,8 +275,11 @@ runs_settle(struct loop *l)
 		j = fold_find(l->ledger.fold, r->id);
 		if (r->phase == RUN_LAUNCHING || j == NULL)
 			continue;
-		if (j->open && j->attempt == r->attempt)
+		if (j->open && j->attempt == r->attempt) {
+			if (j->cancelling)
+				run_cancel(l, r);
 			continue;
+		}
 		if (!r->told)
 			judge(l, r);
 		if (r->told && r->supervisor == -1 && !orphan_remains(l, r)) {
