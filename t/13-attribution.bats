@@ -248,6 +248,7 @@ nvidia() {
 	exec 8>&-
 }
 
+# bats test_tags=long
 @test "processes that end between two looks at them do no harm" {
 	cat >churn <<-'END'
 	while :; do

@@ -41,6 +41,7 @@ notes() {
 	run -0 "$(driver)" flip
 }
 
+# bats test_tags=long
 @test "500 concurrent appends are all there and whole" {
 	local i
 	for i in {1..500}; do

@@ -185,6 +185,7 @@ fails() {
 		states 1:ok:0 2:ok:0 && cpu_logs
 }
 
+# bats test_tags=long
 @test "a job that fits runs on a GPU with room, whatever the machine prints" {
 	for_each fits
 }
