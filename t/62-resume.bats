@@ -318,6 +318,7 @@ no_zombies() {
 	done
 }
 
+# bats test_tags=long
 @test "300 short jobs leave no zombie and lose no result" {
 	for i in $(seq 300); do echo "[cpu] exit $((i % 2))"; done >jobs.txt
 	echo '[cpu] until [ -e go ]; do sleep 0.02; done' >>jobs.txt
