@@ -116,12 +116,10 @@ child_init(struct child *c)
 static void
 disconnect(struct loop *l, struct child *c)
 {
-	loop_unwatch(l, &c->src);
-	if (c->src.fd != -1)
-		close(c->src.fd);
+	loop_close(l, &c->src);
 	if (c->in != -1)
 		close(c->in);
-	c->src.fd = c->in = -1;
+	c->in = -1;
 	frames_free(&c->stream);
 }
 

@@ -187,9 +187,7 @@ ready(struct loop *l, void *arg)
 
 	if (n > 0 || (n == -1 && errno == EAGAIN))
 		return;
-	loop_unwatch(l, &r->src);
-	close(r->src.fd);
-	r->src.fd = -1;
+	loop_close(l, &r->src);
 	conclude(l, r);
 }
 

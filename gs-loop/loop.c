@@ -42,10 +42,13 @@ loop_watch(struct loop *l, struct source *s)
 }
 
 void
-loop_unwatch(struct loop *l, struct source *s)
+loop_close(struct loop *l, struct source *s)
 {
-	if (s->fd != -1)
-		epoll_ctl(l->epfd, EPOLL_CTL_DEL, s->fd, NULL);
+	if (s->fd == -1)
+		return;
+	epoll_ctl(l->epfd, EPOLL_CTL_DEL, s->fd, NULL);
+	close(s->fd);
+	s->fd = -1;
 }
 
 void

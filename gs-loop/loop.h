@@ -54,9 +54,11 @@ struct loop {
 };
 
 /* Watch a descriptor; its `ready` is called whenever there is something to
- * read.  It stays watched until loop_unwatch. */
+ * read.  It stays watched until loop_close. */
 void loop_watch(struct loop *l, struct source *s);
-void loop_unwatch(struct loop *l, struct source *s);
+
+/* Watch it no more, and close it if it is open. */
+void loop_close(struct loop *l, struct source *s);
 
 /* The journal could not be written: come back in a second. */
 void loop_retry(struct loop *l);

@@ -84,9 +84,7 @@ leader_gone(struct loop *l, void *arg)
 {
 	struct run *r = arg;
 
-	loop_unwatch(l, &r->src);
-	close(r->src.fd);
-	r->src.fd = -1;
+	loop_close(l, &r->src);
 	r->check_at = 0;
 }
 

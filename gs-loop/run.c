@@ -88,9 +88,7 @@ run_free(struct loop *l, struct run *r)
 {
 	size_t i;
 
-	loop_unwatch(l, &r->src);
-	if (r->src.fd != -1)
-		close(r->src.fd);
+	loop_close(l, &r->src);
 	TAILQ_REMOVE(&l->runs.list, r, link);
 	l->runs.n--;
 	for (i = 0; i < r->nuse; i++)
@@ -112,10 +110,7 @@ supervisor_gone(struct loop *l, struct run *r)
 {
 	struct job_fold *j;
 
-	loop_unwatch(l, &r->src);
-	if (r->src.fd != -1)
-		close(r->src.fd);
-	r->src.fd = -1;
+	loop_close(l, &r->src);
 	r->supervisor = -1;
 	ledger_pull(&l->ledger);
 	j = fold_find(l->ledger.fold, r->id);
