@@ -78,25 +78,10 @@ ledger_event(const char *name, const char *id, int64_t attempt)
 	return ev;
 }
 
-static int
-locked_write(const char *path, const struct buf *lines, bool sync)
-{
-	struct journal j;
-	int rv, saved;
-
-	if (journal_lock(&j, path) == -1)
-		return -1;
-	rv = journal_write(&j, lines, sync);
-	saved = errno;
-	journal_unlock(&j);
-	errno = saved;
-	return rv;
-}
-
 int
 ledger_append_lines(struct ledger *g, const struct buf *lines, bool sync)
 {
-	if (locked_write(g->path, lines, sync) == -1) {
+	if (journal_append_lines(g->path, lines, sync) == -1) {
 		if (!g->failing)
 			warn("%s: nothing new is started until it can be "
 			     "written",

@@ -233,19 +233,30 @@ journal_unlock(struct journal *j)
 }
 
 int
-journal_append(const char *path, const cJSON *ev, bool sync)
+journal_append_lines(const char *path, const struct buf *lines, bool sync)
 {
-	struct buf line = {0};
 	struct journal j;
 	int rv, saved;
 
 	if (journal_lock(&j, path) == -1)
 		return -1;
+	rv = journal_write(&j, lines, sync);
+	saved = errno;
+	journal_unlock(&j);
+	errno = saved;
+	return rv;
+}
+
+int
+journal_append(const char *path, const cJSON *ev, bool sync)
+{
+	struct buf line = {0};
+	int rv, saved;
+
 	event_line(&line, ev);
-	rv = journal_write(&j, &line, sync);
+	rv = journal_append_lines(path, &line, sync);
 	saved = errno;
 	buf_free(&line);
-	journal_unlock(&j);
 	errno = saved;
 	return rv;
 }

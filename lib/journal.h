@@ -59,6 +59,9 @@ int journal_write(struct journal *j, const struct buf *lines, bool sync);
 
 void journal_unlock(struct journal *j);
 
+/* Lock, append whole lines made by event_line, unlock.  -1 with errno. */
+int journal_append_lines(const char *path, const struct buf *lines, bool sync);
+
 /* Lock, append one event, unlock.  Does not free ev.  -1 with errno. */
 int journal_append(const char *path, const cJSON *ev, bool sync);
 
