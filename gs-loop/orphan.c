@@ -61,9 +61,8 @@ signal_all(const struct loop *l, const struct run *r, int sig)
 	size_t n = 0, i, found = 0;
 	int fd;
 
-	/* We are always in it, so nobody at all means that we cannot look: out
-	 * of descriptors, say.  What cannot be seen is not gone. */
-	if (procfs_list(&list, &n) == -1 || n == 0)
+	/* What cannot be seen, for want of descriptors, say, is not gone. */
+	if (procfs_list(&list, &n) == -1)
 		return 1;
 	for (i = 0; i < n; i++) {
 		if (!belongs(l, r, &list[i]))

@@ -186,6 +186,20 @@ by_pid(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* What could not be looked at for want of room must not seem gone. */
+static int
+list_failed(DIR *dir, struct pstat **list, size_t *n)
+{
+	int saved = errno;
+
+	closedir(dir);
+	free(*list);
+	*list = NULL;
+	*n = 0;
+	errno = saved;
+	return -1;
+}
+
 int
 procfs_list(struct pstat **list, size_t *n)
 {
@@ -207,6 +221,8 @@ procfs_list(struct pstat **list, size_t *n)
 		}
 		if (procfs_stat((pid_t)number(de->d_name), *list + *n) == 0)
 			++*n;
+		else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+			return list_failed(dir, list, n);
 	}
 	closedir(dir);
 	if (*n > 0)
