@@ -99,12 +99,8 @@ hold(struct loop *l, const struct run *r, const char *why)
 static void
 failed(struct loop *l, const struct run *r, const char *why)
 {
-	cJSON *ev = ledger_event("done", r->id, r->attempt);
-
-	json_str(ev, "state", state_name(JOB_FAILED));
-	json_int(ev, "status", GS_FAILED);
-	json_str(ev, "reason", why);
-	if (ledger_append(&l->ledger, ev, true) == -1) {
+	if (ledger_done(&l->ledger, r->id, r->attempt, JOB_FAILED, GS_FAILED,
+		why) == -1) {
 		hold(l, r, "the journal cannot be written");
 		return;
 	}

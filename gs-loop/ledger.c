@@ -108,3 +108,15 @@ ledger_append(struct ledger *g, cJSON *ev, bool sync)
 	buf_free(&line);
 	return rv;
 }
+
+int
+ledger_done(struct ledger *g, const char *id, int64_t attempt,
+    enum job_state state, int64_t status, const char *reason)
+{
+	cJSON *ev = ledger_event("done", id, attempt);
+
+	json_str(ev, "state", state_name(state));
+	json_int(ev, "status", status);
+	json_str(ev, "reason", reason);
+	return ledger_append(g, ev, true);
+}

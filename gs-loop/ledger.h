@@ -35,6 +35,13 @@ cJSON *ledger_event(const char *name, const char *id, int64_t attempt);
  */
 int ledger_append(struct ledger *g, cJSON *ev, bool sync);
 
+/*
+ * Record that a job is over without having run: a `done` event.  A status
+ * below 0 is left out.
+ */
+int ledger_done(struct ledger *g, const char *id, int64_t attempt,
+    enum job_state state, int64_t status, const char *reason);
+
 /* Append whole lines made by event_line. */
 int ledger_append_lines(struct ledger *g, const struct buf *lines, bool sync);
 

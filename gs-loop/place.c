@@ -3,19 +3,17 @@
 
 #include <err.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "gs-loop/child.h"
 #include "gs-loop/launch.h"
 #include "gs-loop/loop.h"
 #include "gs-loop/say.h"
-#include "gs-loop/usage.h"
 #include "gs-loop/words.h"
 #include "lib/clock.h"
+#include "lib/gs.h"
 #include "lib/xalloc.h"
 
 enum {
@@ -57,18 +55,14 @@ static void
 never(struct loop *l, struct line *line, const struct rec *r)
 {
 	const char *reason = rec_field(r, 2), *text = rec_key(r, "text");
-	cJSON *ev;
 
 	if (l->probe.ngpu < l->probe.most) {
 		set_reason(&l->queue.shape[line->shape], "gpus",
 		    "a GPU that was there before is missing");
 		return;
 	}
-	ev = ledger_event("done", line->job.id, 0);
-	json_str(ev, "state", state_name(JOB_INFEASIBLE));
-	json_int(ev, "status", 125);
-	json_str(ev, "reason", text != NULL ? text : reason);
-	if (ledger_append(&l->ledger, ev, true) == -1) {
+	if (ledger_done(&l->ledger, line->job.id, 0, JOB_INFEASIBLE, GS_FAILED,
+		text != NULL ? text : reason) == -1) {
 		loop_retry(l);
 		return;
 	}

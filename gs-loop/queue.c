@@ -238,11 +238,8 @@ obey_cancel(struct loop *l, struct line *line)
 static int
 skip(struct loop *l, struct line *line)
 {
-	cJSON *ev = ledger_event("done", line->job.id, 0);
-
-	json_str(ev, "state", state_name(JOB_SKIPPED));
-	json_str(ev, "reason", "after");
-	if (ledger_append(&l->ledger, ev, true) == -1)
+	if (ledger_done(
+		&l->ledger, line->job.id, 0, JOB_SKIPPED, -1, "after") == -1)
 		return -1;
 	line->over = true;
 	say_skipped(l, line->job.id);
