@@ -178,7 +178,6 @@ static void
 add_run(struct recw *w, const struct run *r)
 {
 	struct buf gpus = {0}, peaks = {0}, attrs = {0};
-	struct attr bare = r->attr;
 	size_t i;
 
 	for (i = 0; i < r->nuse; i++) {
@@ -188,11 +187,7 @@ add_run(struct recw *w, const struct run *r)
 			    peaks.len > 0 ? "," : "", r->use[i].uuid,
 			    (long long)r->use[i].peak);
 	}
-	bare.name = bare.tag = bare.cwd = bare.env = NULL;
-	bare.after = NULL;
-	bare.nafter = 0;
-	bare.cancel = bare.hold = false;
-	attr_format(&attrs, &bare);
+	shape_format(&attrs, &r->attr);
 	recw_rec(w, "run");
 	recw_str(w, r->id);
 	recw_str(w, gpus.p);

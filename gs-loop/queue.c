@@ -25,9 +25,8 @@ shapes_free(struct queue *q)
 	q->nshape = 0;
 }
 
-/* The block without what only gs-loop and gs-launch act upon. */
-static void
-shape_text(struct buf *b, const struct attr *a)
+void
+shape_format(struct buf *b, const struct attr *a)
 {
 	struct attr bare = *a;
 
@@ -50,7 +49,7 @@ shape_of(struct queue *q, const struct attr *a)
 	struct buf b = {0};
 	size_t i;
 
-	shape_text(&b, a);
+	shape_format(&b, a);
 	for (i = q->nshape; i-- > 0;)
 		if (strcmp(q->shape[i].attrs, b.p) == 0) {
 			buf_free(&b);

@@ -57,6 +57,12 @@ struct queue {
 	bool chained; /* some line has an `after` */
 };
 
+/*
+ * Append the block that gs-place sees: without what only gs-loop and gs-launch
+ * act upon.
+ */
+void shape_format(struct buf *b, const struct attr *a);
+
 /* Replace the lines.  Takes *jobs. */
 void queue_take(struct loop *l, struct jobs *jobs);
 
