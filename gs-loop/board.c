@@ -188,44 +188,37 @@ text_counts(struct buf *b, const size_t count[STATES])
 }
 
 static void
-count_entries(struct loop *l, size_t count[STATES])
+count_entries(struct buf *b, const struct entry *e, size_t n)
 {
-	struct entry e;
-	size_t i;
+	size_t count[STATES] = {0}, i;
 
-	for (i = 0; i < STATES; i++)
-		count[i] = 0;
-	for (i = 0; i < l->queue.n; i++) {
-		e = entry_of(l, &l->queue.v[i]);
-		count[e.state]++;
-	}
+	for (i = 0; i < n; i++)
+		count[e[i].state]++;
+	text_counts(b, count);
 }
 
 /* In the order of the file; of every state the first so many. */
 static void
-text_jobs(struct loop *l, struct buf *b, double now)
+text_jobs(struct loop *l, struct buf *b, const struct entry *e, double now)
 {
 	size_t shown[STATES] = {0}, left = 0, i;
-	struct entry e;
 
 	for (i = 0; i < l->queue.n; i++) {
-		e = entry_of(l, &l->queue.v[i]);
-		if (e.run == NULL &&
-		    shown[e.state] >= (size_t)l->o->board_lines) {
+		if (e[i].run == NULL &&
+		    shown[e[i].state] >= (size_t)l->o->board_lines) {
 			left++;
 			continue;
 		}
-		shown[e.state]++;
-		text_entry(b, &e, now);
+		shown[e[i].state]++;
+		text_entry(b, &e[i], now);
 	}
 	if (left > 0)
 		buf_printf(b, "  ... and %zu more\n", left);
 }
 
 static void
-render_text(struct loop *l, struct buf *b)
+render_text(struct loop *l, struct buf *b, const struct entry *e)
 {
-	size_t count[STATES];
 	time_t now = time(NULL);
 	char stamp[32];
 	struct tm tm;
@@ -235,12 +228,11 @@ render_text(struct loop *l, struct buf *b)
 	buf_printf(b, "%s  ", stamp);
 	esc_show(b, l->o->jobs, CMD_COLS);
 	buf_str(b, "  ");
-	count_entries(l, count);
-	text_counts(b, count);
+	count_entries(b, e, l->queue.n);
 	buf_str(b, "\n\n");
 	text_gpus(l, b);
 	buf_char(b, '\n');
-	text_jobs(l, b, event_now());
+	text_jobs(l, b, e, event_now());
 }
 
 static cJSON *
@@ -290,11 +282,10 @@ json_gpu(const struct rec *g)
 
 /* Everything, without the limit of the text. */
 static void
-render_json(struct loop *l, struct buf *b)
+render_json(struct loop *l, struct buf *b, const struct entry *e)
 {
 	cJSON *o = cJSON_CreateObject(), *gpus, *jobs;
 	const struct frame *f = &l->probe.frame;
-	struct entry e;
 	size_t i;
 	char *text;
 
@@ -306,10 +297,8 @@ render_json(struct loop *l, struct buf *b)
 		if (rec_is(&f->rec[i], "gpu"))
 			cJSON_AddItemToArray(gpus, json_gpu(&f->rec[i]));
 	jobs = cJSON_AddArrayToObject(o, "jobs");
-	for (i = 0; i < l->queue.n; i++) {
-		e = entry_of(l, &l->queue.v[i]);
-		cJSON_AddItemToArray(jobs, json_entry(&e));
-	}
+	for (i = 0; i < l->queue.n; i++)
+		cJSON_AddItemToArray(jobs, json_entry(&e[i]));
 	text = cJSON_PrintUnformatted(o);
 	if (text == NULL)
 		errx(xalloc_status, "memory");
@@ -347,12 +336,17 @@ replace(const char *dir, const char *name, const struct buf *b)
 void
 board_write(struct loop *l)
 {
+	struct entry *e = xcalloc(l->queue.n, sizeof(*e));
 	struct buf b = {0};
+	size_t i;
 
-	render_text(l, &b);
+	for (i = 0; i < l->queue.n; i++)
+		e[i] = entry_of(l, &l->queue.v[i]);
+	render_text(l, &b, e);
 	replace(l->log_dir, "status.txt", &b);
 	buf_reset(&b);
-	render_json(l, &b);
+	render_json(l, &b, e);
 	replace(l->log_dir, "status.json", &b);
 	buf_free(&b);
+	free(e);
 }
