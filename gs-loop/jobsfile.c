@@ -170,14 +170,12 @@ jobsfile_look(struct jobsfile *f, int64_t now, struct jobs *out)
 }
 
 int64_t
-jobsfile_due(const struct jobsfile *f)
+jobsfile_due(const struct jobsfile *f, int64_t now)
 {
-	int64_t now, half = f->seen_ms + STILL_MS, full;
+	int64_t half = f->seen_ms + STILL_MS, full = f->seen_ms + UNSURE_MS;
 
 	if (!f->pending)
 		return INT64_MAX;
-	now = clock_ms();
-	full = f->seen_ms + UNSURE_MS;
 	/* What is absent for longer is looked for at the pace of --poll. */
 	return now < half ? half : now < full ? full : INT64_MAX;
 }

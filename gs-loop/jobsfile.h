@@ -48,7 +48,7 @@ int jobsfile_open(struct jobsfile *f, const char *path, struct jobs *out);
  * INT64_MAX if only a change matters.
  */
 int jobsfile_look(struct jobsfile *f, int64_t now, struct jobs *out);
-int64_t jobsfile_due(const struct jobsfile *f);
+int64_t jobsfile_due(const struct jobsfile *f, int64_t now);
 
 /* Is the queue what the file says, as far as anyone can tell? */
 bool jobsfile_settled(const struct jobsfile *f);

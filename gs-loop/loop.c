@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 
 #include <err.h>
-#include <errno.h>
 #include <libgen.h>
 #include <limits.h>
 #include <signal.h>
@@ -146,13 +145,30 @@ signals_open(struct loop *l)
 	loop_watch(l, &l->signals);
 }
 
+static int64_t
+sooner(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 static void
 look_at_file(struct loop *l)
 {
+	int64_t now = clock_ms();
 	struct jobs jobs;
 
-	if (jobsfile_look(&l->file, clock_ms(), &jobs) == 1)
+	if (jobsfile_look(&l->file, now, &jobs) == 1)
 		queue_take(l, &jobs);
+	l->look_at = sooner(now + l->o->poll_ms, jobsfile_due(&l->file, now));
+}
+
+static void
+read_journal(struct loop *l)
+{
+	if (!ledger_pull(&l->ledger))
+		return;
+	l->settle = true;
+	loop_changed(l);
 }
 
 /* The folder of a path; the path as it is written, and where it leads. */
@@ -193,10 +209,7 @@ inotify_ready(struct loop *l, void *arg)
 	while (read(l->inotify.fd, events, sizeof(events)) > 0)
 		continue;
 	look_at_file(l);
-	if (ledger_pull(&l->ledger)) {
-		l->settle = true;
-		loop_changed(l);
-	}
+	read_journal(l);
 	/* A save by rename leaves the old inode watched. */
 	inotify_add_watch(l->inotify.fd, l->file.path, IN_MODIFY);
 }
@@ -215,18 +228,10 @@ inotify_open(struct loop *l)
 }
 
 static int64_t
-sooner(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t
 next_due(const struct loop *l)
 {
-	int64_t due = clock_ms() + l->o->poll_ms;
+	int64_t due = sooner(l->look_at, probe_due(l));
 
-	due = sooner(due, jobsfile_due(&l->file));
-	due = sooner(due, probe_due(l));
 	due = sooner(due, place_due(l));
 	due = sooner(due, orphans_due(l));
 	due = sooner(due, l->retry_at);
@@ -242,7 +247,8 @@ tick(struct loop *l)
 	probe_tick(l, now);
 	place_tick(l, now);
 	orphans_tick(l, now);
-	look_at_file(l);
+	if (now >= l->look_at)
+		look_at_file(l);
 	if (now >= l->retry_at) {
 		l->retry_at = INT64_MAX;
 		l->queue.news = true;
@@ -309,9 +315,8 @@ wait_for_event(struct loop *l)
 	if (n == 1) {
 		s = ev.data.ptr;
 		s->ready(l, s->arg);
-	} else if (n == 0 && ledger_pull(&l->ledger)) {
-		l->settle = true; /* where there is no inotify */
-		loop_changed(l);
+	} else if (n == 0) {
+		read_journal(l); /* where there is no inotify */
 	}
 }
 

@@ -48,6 +48,7 @@ struct loop {
 	    way that may pass */
 	int64_t hold_ms; /* the pause after the next such failure */
 	int64_t retry_at; /* try again what the journal did not take */
+	int64_t look_at; /* the jobs file, without a hint of inotify */
 	int64_t stray_at; /* look for attempts that nobody watches */
 	int64_t board_at; /* the board is due; INT64_MAX: it is true */
 	int64_t begun_ms;
