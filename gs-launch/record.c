@@ -5,6 +5,7 @@
 
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 
 #include "lib/journal.h"
 
@@ -17,10 +18,11 @@ enum {
 static bool
 is_ours(const struct record *r, int fd)
 {
-	struct stat st;
+	struct stat ours, there;
 
-	return r->ino == 0 ||
-	    (fstat(fd, &st) == 0 && st.st_ino == r->ino && st.st_dev == r->dev);
+	return r->claimed == -1 ||
+	    (fstat(r->claimed, &ours) == 0 && fstat(fd, &there) == 0 &&
+		ours.st_ino == there.st_ino && ours.st_dev == there.st_dev);
 }
 
 /* 0; 1 if the journal is not there any more, -1 if it cannot be written. */
@@ -47,19 +49,16 @@ append(struct record *r)
 void
 record_init(struct record *r, const char *path)
 {
-	*r =
-	    (struct record){.path = path, .at = -1, .pause_ms = PAUSE_FIRST_MS};
+	*r = (struct record){
+	    .path = path, .claimed = -1, .at = -1, .pause_ms = PAUSE_FIRST_MS};
 }
 
 void
 record_bind(struct record *r)
 {
-	struct stat st;
-
-	if (r->path == NULL || stat(r->path, &st) == -1)
-		return;
-	r->dev = st.st_dev;
-	r->ino = st.st_ino;
+	/* Held open, or its inode could be given to the next journal. */
+	if (r->path != NULL)
+		r->claimed = open(r->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 void

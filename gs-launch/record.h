@@ -6,8 +6,6 @@
 #ifndef GS_LAUNCH_RECORD_H
 #define GS_LAUNCH_RECORD_H
 
-#include <sys/types.h>
-
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,9 +18,7 @@ struct record {
 	int64_t at; /* monotonic ms of the next try; -1: nothing is due */
 	int64_t pause_ms; /* before the try after that */
 	bool warned;
-	dev_t
-	    dev; /* of the file the attempt was claimed in; ino 0: not known */
-	ino_t ino;
+	int claimed; /* the file the attempt was claimed in; -1: not known */
 };
 
 void record_init(struct record *r, const char *path);
