@@ -127,12 +127,8 @@ refused(struct loop *l, const struct run *r, const struct rec *rec)
 }
 
 static void
-started(struct loop *l, struct run *r)
+started(struct loop *l, struct run *r, const struct job_fold *j)
 {
-	struct job_fold *j;
-
-	ledger_pull(&l->ledger);
-	j = fold_find(l->ledger.fold, r->id);
 	r->supervisor = j->supervisor;
 	r->sup_start = j->sup_start;
 	r->pgid = j->pgid;
@@ -163,7 +159,7 @@ conclude(struct loop *l, struct run *r)
 	if (j->attempt == r->attempt) {
 		/* Whatever it answered: the journal says that it began. */
 		r->executed = rec != NULL && rec_is(rec, "start");
-		started(l, r);
+		started(l, r, j);
 	} else {
 		if (rec != NULL && rec_is(rec, "refused"))
 			refused(l, r, rec);
@@ -193,10 +189,10 @@ start(struct loop *l, struct run *r, const char *uuids)
 {
 	struct words w = {0};
 	int e, in = -1;
+	pid_t pid;
 
 	add_words(l, r, uuids, &w);
-	e = child_start(
-	    l->o->launch, "gs-launch", w.v, &r->src, &in, &r->front);
+	e = child_start(l->o->launch, "gs-launch", w.v, &r->src, &in, &pid);
 	words_free(&w);
 	if (e != 0)
 		return e;

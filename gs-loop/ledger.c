@@ -47,24 +47,22 @@ check_place(const struct ledger *g)
 	    g->path);
 }
 
-bool
+void
 ledger_pull(struct ledger *g)
 {
-	bool any = false;
 	cJSON *ev;
 
 	check_place(g);
 	while ((ev = journal_next(&g->reader)) != NULL) {
 		fold_event(g->fold, ev);
 		cJSON_Delete(ev);
-		any = true;
+		g->news = true;
 	}
 	if (g->reader.damaged > 0 && !g->told_damage) {
 		warnx("%s: %zu damaged lines skipped, the first is line %zu",
 		    g->path, g->reader.damaged, g->reader.first_damaged);
 		g->told_damage = true;
 	}
-	return any;
 }
 
 cJSON *

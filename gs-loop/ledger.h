@@ -16,6 +16,7 @@ struct ledger {
 	char *path; /* absolute */
 	struct journal_reader reader;
 	struct fold *fold;
+	bool news; /* events were taken in since this was last cleared */
 	bool failing; /* the last append failed, and that was said */
 	bool told_damage;
 };
@@ -23,8 +24,8 @@ struct ledger {
 /* Open and read everything there is.  Ends the program if it cannot. */
 void ledger_open(struct ledger *g, const char *path);
 
-/* Read what is new; true if there was anything. */
-bool ledger_pull(struct ledger *g);
+/* Read what is new. */
+void ledger_pull(struct ledger *g);
 
 /* A new event about a job; attempt 0 is left out. */
 cJSON *ledger_event(const char *name, const char *id, int64_t attempt);

@@ -162,15 +162,6 @@ look_at_file(struct loop *l)
 	l->look_at = sooner(now + l->o->poll_ms, jobsfile_due(&l->file, now));
 }
 
-static void
-read_journal(struct loop *l)
-{
-	if (!ledger_pull(&l->ledger))
-		return;
-	l->settle = true;
-	loop_changed(l);
-}
-
 /* The folder of a path; the path as it is written, and where it leads. */
 static void
 watch_folder(struct loop *l, const char *path)
@@ -209,7 +200,7 @@ inotify_ready(struct loop *l, void *arg)
 	while (read(l->inotify.fd, events, sizeof(events)) > 0)
 		continue;
 	look_at_file(l);
-	read_journal(l);
+	ledger_pull(&l->ledger);
 	/* A save by rename leaves the old inode watched. */
 	inotify_add_watch(l->inotify.fd, l->file.path, IN_MODIFY);
 }
@@ -269,8 +260,12 @@ tick(struct loop *l)
 static void
 step(struct loop *l)
 {
-	while ((l->queue.news || l->settle) && l->retry_at == INT64_MAX) {
-		if (l->settle)
+	/* Whoever read it, and for whatever reason. */
+	if (l->ledger.news)
+		loop_changed(l);
+	while ((l->queue.news || l->ledger.news || l->settle) &&
+	    l->retry_at == INT64_MAX) {
+		if (l->ledger.news || l->settle)
 			runs_settle(l);
 		if (l->queue.news)
 			queue_settle(l);
@@ -316,7 +311,7 @@ wait_for_event(struct loop *l)
 		s = ev.data.ptr;
 		s->ready(l, s->arg);
 	} else if (n == 0) {
-		read_journal(l); /* where there is no inotify */
+		ledger_pull(&l->ledger); /* where there is no inotify */
 	}
 }
 

@@ -43,7 +43,7 @@ struct loop {
 	int signal; /* that ends us; 0 */
 	bool no_gpus; /* the end: what is left needs some, there are none */
 	bool ask; /* something changed that may let a job start */
-	bool settle; /* the journal has news of a run */
+	bool settle; /* look whether a run has ended */
 	int64_t hold_until; /* no launch before this: the last one failed in a
 	    way that may pass */
 	int64_t hold_ms; /* the pause after the next such failure */

@@ -126,11 +126,7 @@ orphan_stop(struct loop *l, struct run *r)
 static int
 lost(struct loop *l, struct run *r)
 {
-	cJSON *ev = ledger_event("interrupted", r->id, r->attempt);
-
-	l->settle = true;
-	json_str(ev, "why", "lost");
-	if (ledger_append(&l->ledger, ev, true) == 0)
+	if (run_interrupted(l, r, "lost") == 0)
 		return 0;
 	loop_retry(l);
 	r->check_at = clock_ms() + RETRY_MS;
@@ -302,22 +298,15 @@ from_journal(struct loop *l, const struct job_fold *j)
 static void
 attach(struct loop *l, const struct job_fold *j, const char *boot)
 {
+	bool before = j->open && j->boot != NULL && strcmp(j->boot, boot) != 0;
+	bool ended = !j->open; /* while nobody looked */
 	struct run *r = from_journal(l, j);
-	cJSON *ev;
 
-	if (!j->open) { /* it ended while nobody looked */
+	if (before && run_interrupted(l, r, "reboot") == -1)
+		errx(GS_BAD, "%s: not writable", l->ledger.path);
+	if (before || ended) {
 		r->phase = RUN_GUARDED;
 		r->supervisor = -1;
-		l->settle = true;
-		return;
-	}
-	if (j->boot != NULL && strcmp(j->boot, boot) != 0) {
-		r->phase = RUN_GUARDED;
-		r->supervisor = -1;
-		ev = ledger_event("interrupted", r->id, r->attempt);
-		json_str(ev, "why", "reboot");
-		if (ledger_append(&l->ledger, ev, true) == -1)
-			errx(GS_BAD, "%s: not writable", l->ledger.path);
 		l->settle = true;
 		return;
 	}

@@ -278,17 +278,22 @@ queue_settle(struct loop *l)
 	loop_changed(l);
 }
 
+static bool
+may_run(struct loop *l, struct line *line)
+{
+	enum line_is is = queue_line(l, line);
+
+	return is == LINE_NEW || is == LINE_READY || is == LINE_RUNNING;
+}
+
 bool
 queue_alive(struct loop *l)
 {
-	enum line_is is;
 	size_t i;
 
-	for (i = 0; i < l->queue.n; i++) {
-		is = queue_line(l, &l->queue.v[i]);
-		if (is == LINE_NEW || is == LINE_READY || is == LINE_RUNNING)
+	for (i = 0; i < l->queue.n; i++)
+		if (may_run(l, &l->queue.v[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -296,12 +301,10 @@ bool
 queue_wants_gpus(struct loop *l)
 {
 	bool any = false;
-	enum line_is is;
 	size_t i;
 
 	for (i = 0; i < l->queue.n; i++) {
-		is = queue_line(l, &l->queue.v[i]);
-		if (is != LINE_NEW && is != LINE_READY && is != LINE_RUNNING)
+		if (!may_run(l, &l->queue.v[i]))
 			continue;
 		if (l->queue.v[i].job.attr.gpus == 0)
 			return false;

@@ -74,7 +74,7 @@ run_new(struct loop *l, const char *id, const char *gpus, const char *uuids)
 
 	r->src.fd = -1;
 	r->id = xstrdup(id);
-	r->front = r->supervisor = r->pgid = -1;
+	r->supervisor = r->pgid = -1;
 	r->check_at = INT64_MAX;
 	attr_init(&r->attr);
 	set_gpus(r, gpus, uuids);
@@ -154,11 +154,11 @@ run_stop(struct loop *l, struct run *r)
 	case RUN_LAUNCHING:
 		break; /* run_guard comes back to it */
 	case RUN_GUARDED:
-		if (r->src.fd != -1)
-			pidfd_send_signal(r->src.fd, SIGTERM, NULL, 0);
+		if (r->src.fd == -1)
+			break;
+		pidfd_send_signal(r->src.fd, SIGTERM, NULL, 0);
 		/* A job may have stopped its supervisor. */
-		if (r->src.fd != -1)
-			pidfd_send_signal(r->src.fd, SIGCONT, NULL, 0);
+		pidfd_send_signal(r->src.fd, SIGCONT, NULL, 0);
 		break;
 	case RUN_ORPHAN:
 		orphan_stop(l, r);
@@ -166,22 +166,24 @@ run_stop(struct loop *l, struct run *r)
 	}
 }
 
+int
+run_interrupted(struct loop *l, const struct run *r, const char *why)
+{
+	cJSON *ev = ledger_event("interrupted", r->id, r->attempt);
+
+	json_str(ev, "why", why);
+	return ledger_append(&l->ledger, ev, true);
+}
+
 void
 run_interrupt(struct loop *l, struct run *r)
 {
-	cJSON *ev;
-
 	/* Of an attempt that may not exist yet there is nothing to record. */
-	if (r->phase != RUN_LAUNCHING && !r->interrupted && !r->stop) {
-		ev = ledger_event("interrupted", r->id, r->attempt);
-		json_str(ev, "why", "stop");
-		if (ledger_append(&l->ledger, ev, true) == -1)
-			warnx(
-			    "job %lld will count as failed", (long long)r->no);
-		r->interrupted = true;
-	}
-	if (r->phase != RUN_LAUNCHING)
-		run_stop(l, r);
+	if (r->phase == RUN_LAUNCHING)
+		return;
+	if (!r->stop && run_interrupted(l, r, "stop") == -1)
+		warnx("job %lld will count as failed", (long long)r->no);
+	run_stop(l, r);
 }
 
 void
@@ -265,7 +267,7 @@ runs_settle(struct loop *l)
 	struct run *r, *next;
 	struct job_fold *j;
 
-	l->settle = false;
+	l->settle = l->ledger.news = false;
 	TAILQ_FOREACH_SAFE(r, &l->runs.list, link, next) {
 		j = fold_find(l->ledger.fold, r->id);
 		if (r->phase == RUN_LAUNCHING || j == NULL)

@@ -51,7 +51,6 @@ struct run {
 	char *cmd;
 	struct attr attr; /* as it was launched */
 	char *gpus; /* "0,1", NULL: CPU only */
-	pid_t front; /* gs-launch itself, while it answers */
 	int64_t supervisor; /* pid; -1 */
 	int64_t sup_start;
 	int64_t pgid; /* the leader; -1 */
@@ -66,7 +65,6 @@ struct run {
 	bool executed; /* gs-launch said so; else it may never have run */
 	bool announced; /* its start was said */
 	bool told; /* its end was judged and said */
-	bool interrupted; /* the journal knows that it is being stopped */
 	bool stop; /* to be stopped as soon as it has a supervisor */
 	int64_t check_at; /* ORPHAN: look again then; else INT64_MAX */
 	int64_t kill_at; /* ORPHAN being stopped: KILL at this time; 0 */
@@ -99,6 +97,9 @@ void run_cancel(struct loop *l, struct run *r);
 
 /* Stop it: a request to its supervisor, or TERM and KILL from us. */
 void run_stop(struct loop *l, struct run *r);
+
+/* Record that the attempt is (being) interrupted, and why.  -1: it is not. */
+int run_interrupted(struct loop *l, const struct run *r, const char *why);
 
 /* Stop it, so that it is pending again.  A second call hurries. */
 void run_interrupt(struct loop *l, struct run *r);
