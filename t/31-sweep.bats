@@ -297,7 +297,7 @@ ends() {
 @test "an interrupt at the terminal stops the job, which never sees INT" {
 	command -v script >/dev/null || skip "no script(1)"
 	mkfifo keys
-	timeout 30 script -qefc 'gs-launch --wait --log l --shell "
+	timeout 30 script -qefc 'exec gs-launch --wait --log l --shell "
 	    trap \"echo int\" INT; trap \"echo term; exit\" TERM
 	    echo \$\$ >>pids; while :; do sleep 0.05; done"' /dev/null \
 	    <keys >out &

@@ -152,7 +152,7 @@ pid_of() {
 	[cpu] trap "echo int" INT; trap "echo term; exit" TERM; echo up; while :; do sleep 0.02; done
 	EOF
 	mkfifo keys
-	script -qec 'gs-loop jobs.txt --sim 1' /dev/null <keys >screen 2>&1 3>&- &
+	script -qec 'exec gs-loop jobs.txt --sim 1' /dev/null <keys >screen 2>&1 3>&- &
 	LOOP=$!
 	exec 7>keys
 	wait_for 10 grep -q up gs_logs/job-1.log

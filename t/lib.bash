@@ -11,7 +11,8 @@ gs_setup() {
 	    ROCR_VISIBLE_DEVICES HIP_VISIBLE_DEVICES; do
 		unset "$v"
 	done
-	export LC_ALL=C TZ=UTC
+	# SHELL is what script(1) runs its command with.
+	export LC_ALL=C TZ=UTC SHELL=/bin/sh
 	T=$BATS_TEST_DIRNAME
 	ROOT=$(cd "$T/.." && pwd)
 	BIN=${bin:-$ROOT/.build/bin}
