@@ -121,17 +121,17 @@ has_lines() {
 }
 
 @test "no word in place of a number becomes a zero" {
-	local col word line
+	local col word fields line
 	mkdir m
 	: >m/query-compute-apps.csv
 	export GS_FAKE_SMI=$PWD/m
 	for word in '[N/A]' N/A '[Not Supported]' '[Unknown Error]' \
 	    '[Insufficient Permissions]' 'ERR!' '[Function Not Found]' ''; do
 		for col in 5 6 7 8 9 10 11 12; do
-			line='0, GPU-1, 00000000:01:00.0, X, 100, 0, 60, 40, 7, Default, Disabled, 30'
-			printf '%s\n' "$line" | awk -F', ' -v OFS=', ' \
-			    -v c="$col" -v w="$word" '{ $c = w; print }' \
-			    >m/query-gpu.csv
+			fields=(0 GPU-1 00000000:01:00.0 X 100 0 60 40 7 Default Disabled 30)
+			fields[col - 1]=$word
+			printf -v line '%s, ' "${fields[@]}"
+			printf '%s\n' "${line%, }" >m/query-gpu.csv
 			run -0 --separate-stderr gs-probe
 			[ -z "$stderr" ]
 			[ "${#lines[@]}" -eq 3 ]

@@ -13,19 +13,27 @@ setup() {
 
 # frame GPUS-FILE RECORD...: a frame; fields of the records are split by "|".
 frame() {
-	local n
-	n=$(($(wc -l <"$1") + $# - 1))
-	tsv gs 1 test time=1000
-	cat "$1"
+	local gpus r
+	mapfile -t gpus <"$1"
 	shift
-	[ $# -eq 0 ] || printf '%s\n' "$@" | tr '|' '\t'
-	tsv end $n
+	tsv gs 1 test time=1000
+	for r in "${gpus[@]}" "${@//|/$'\t'}"; do
+		printf '%s\n' "$r"
+	done
+	tsv end $((${#gpus[@]} + $#))
 }
 
 # The records of an answer in one line, without keys and frame.
 brief() {
-	grep -Ev '^(gs|end)	' "$1" | sed 's/	text=.*//' | tr '\t' ' ' |
-	    paste -sd ';' | sed 's/;/; /g'
+	local r all=
+	while IFS= read -r r; do
+		case $r in
+		gs$'\t'* | end$'\t'*) continue ;;
+		esac
+		r=${r%%$'\t'text=*}
+		all+="${all:+; }${r//$'\t'/ }"
+	done <"$1"
+	printf '%s\n' "$all"
 }
 
 # case LINE ARGUMENTS SNAPSHOT EXPECTED

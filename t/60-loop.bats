@@ -39,7 +39,7 @@ teardown() {
 
 @test "started lines come in the order of the queue" {
 	for i in $(seq 12); do
-		echo "[cpu] until [ -e go ]; do sleep 0.02; done; echo $i"
+		echo "[cpu] until [ -e go ]; do sleep 0.1; done; echo $i"
 	done >jobs.txt
 	loop_start --sim 1
 	wait_for 20 grep -q '(12/12 dispatched' out
@@ -82,7 +82,7 @@ teardown() {
 }
 
 @test "a job without a declaration has a GPU for itself" {
-	printf 'until [ -e go ]; do sleep 0.02; done\n[vram=1G] true\n' >jobs.txt
+	printf 'until [ -e go ]; do sleep 0.1; done\n[vram=1G] true\n' >jobs.txt
 	loop_start --sim 1 --poll 0.1
 	wait_for 10 job_is 1 running
 	wait_for 10 grep -q 'busy' gs_logs/status.txt
@@ -218,7 +218,7 @@ teardown() {
 }
 
 @test "the board shows GPUs, jobs and reasons, and its JSON twin the same" {
-	printf '[vram=20G] until [ -e go ]; do sleep 0.02; done\n[vram=20G] true\n' >jobs.txt
+	printf '[vram=20G] until [ -e go ]; do sleep 0.1; done\n[vram=20G] true\n' >jobs.txt
 	loop_start --sim 1 --poll 0.1
 	wait_for 10 grep -q 'memory: ' gs_logs/status.txt
 	grep -q '^  gpu 0  0/24576 MiB  0%$' gs_logs/status.txt

@@ -8,7 +8,7 @@ load loop
 
 # A line that runs until the file `go` appears.
 until_go() {
-	echo "[cpu] until [ -e go ]; do sleep 0.02; done"
+	echo "[cpu] until [ -e go ]; do sleep 0.1; done"
 }
 
 setup() {
@@ -67,12 +67,12 @@ all_ran() {
 
 @test "the order of the file is the order of the queue" {
 	{
-		echo '[vram=20G] until [ -e gpu ]; do sleep 0.02; done'
+		echo '[vram=20G] until [ -e gpu ]; do sleep 0.1; done'
 		for i in 1 2 3; do echo "[vram=20G] echo $i >>order"; done
 	} >jobs.txt
 	wait_for 5 job_is 5 pending
 	{
-		echo '[vram=20G] until [ -e gpu ]; do sleep 0.02; done'
+		echo '[vram=20G] until [ -e gpu ]; do sleep 0.1; done'
 		for i in 3 1 2; do echo "[vram=20G] echo $i >>order"; done
 	} >jobs.txt
 	wait_for 5 jq -e '.jobs[1].cmd == "echo 3 >>order"' gs_logs/status.json

@@ -42,7 +42,7 @@ pid_of() {
 }
 
 @test "TERM ends gs-loop, the jobs go on, and the next one takes them back" {
-	echo '[cpu] until [ -e go ]; do sleep 0.02; done; exit 5' >jobs.txt
+	echo '[cpu] until [ -e go ]; do sleep 0.1; done; exit 5' >jobs.txt
 	loop_start --sim 1
 	wait_for 10 job_is 1 running
 	kill -TERM "$LOOP"
@@ -57,7 +57,7 @@ pid_of() {
 }
 
 @test "kill -9 of gs-loop: the true status is recorded meanwhile" {
-	echo '[cpu] until [ -e go ]; do sleep 0.02; done; exit 6' >jobs.txt
+	echo '[cpu] until [ -e go ]; do sleep 0.1; done; exit 6' >jobs.txt
 	loop_start --sim 1
 	wait_for 10 job_is 1 running
 	kill -KILL "$LOOP"
@@ -70,7 +70,7 @@ pid_of() {
 }
 
 @test "kill -9 of the supervisor: gs-loop inherits the job and its status" {
-	echo '[cpu] until [ -e go ]; do sleep 0.02; done; exit 7' >jobs.txt
+	echo '[cpu] until [ -e go ]; do sleep 0.1; done; exit 7' >jobs.txt
 	loop_start --sim 1
 	wait_for 10 job_is 1 running
 	kill -KILL "$(pid_of 1 supervisor)"
@@ -95,7 +95,7 @@ pid_of() {
 }
 
 @test "both killed: the job is watched, never started twice, then pending again" {
-	printf '%s\n' '[cpu] echo run >>runs; until [ -e go ]; do sleep 0.02; done' >jobs.txt
+	printf '%s\n' '[cpu] echo run >>runs; until [ -e go ]; do sleep 0.1; done' >jobs.txt
 	loop_start --sim 1
 	wait_for 10 job_is 1 running
 	kill -KILL "$LOOP" "$(pid_of 1 supervisor)"
@@ -136,7 +136,7 @@ pid_of() {
 }
 
 @test "INT stops the jobs, which are pending again, and is the status" {
-	printf '%s\n' '[cpu] trap "echo term; exit 0" TERM; echo up; while :; do sleep 0.02; done' >jobs.txt
+	printf '%s\n' '[cpu] trap "echo term; exit 0" TERM; echo up; while :; do sleep 0.1; done' >jobs.txt
 	loop_start --sim 1
 	wait_for 10 grep -q up gs_logs/job-1.log
 	kill -INT "$LOOP"
@@ -149,7 +149,7 @@ pid_of() {
 @test "^C at a terminal reaches gs-loop alone, and the jobs as a TERM" {
 	command -v script >/dev/null || skip "no script(1)"
 	cat >jobs.txt <<-'EOF'
-	[cpu] trap "echo int" INT; trap "echo term; exit" TERM; echo up; while :; do sleep 0.02; done
+	[cpu] trap "echo int" INT; trap "echo term; exit" TERM; echo up; while :; do sleep 0.1; done
 	EOF
 	mkfifo keys
 	script -qec 'exec gs-loop jobs.txt --sim 1' /dev/null <keys >screen 2>&1 3>&- &
@@ -175,7 +175,7 @@ pid_of() {
 }
 
 @test "a second INT hurries" {
-	printf '%s\n' '[cpu] trap "" TERM; echo up; while :; do sleep 0.02; done' >jobs.txt
+	printf '%s\n' '[cpu] trap "" TERM; echo up; while :; do sleep 0.1; done' >jobs.txt
 	loop_start --sim 1 --grace 1h
 	wait_for 10 grep -q up gs_logs/job-1.log
 	kill -INT "$LOOP"
@@ -186,7 +186,7 @@ pid_of() {
 }
 
 @test "one gs-loop for a log directory; the lock dies with it, not with its jobs" {
-	echo '[cpu] until [ -e go ]; do sleep 0.02; done' >jobs.txt
+	echo '[cpu] until [ -e go ]; do sleep 0.1; done' >jobs.txt
 	loop_start --sim 1
 	wait_for 10 job_is 1 running
 	run -2 --separate-stderr gs-loop jobs.txt --sim 1
@@ -200,7 +200,7 @@ pid_of() {
 }
 
 @test "signals that mean nothing change nothing" {
-	echo '[cpu] until [ -e go ]; do sleep 0.02; done' >jobs.txt
+	echo '[cpu] until [ -e go ]; do sleep 0.1; done' >jobs.txt
 	loop_start --sim 1
 	wait_for 10 job_is 1 running
 	for i in $(seq 50); do
@@ -249,7 +249,7 @@ pid_of() {
 
 @test "the end of a run whose journal was removed is credited to no other" {
 	cat >jobs.txt <<-'EOF'
-	[cpu] if [ -e second ]; then touch up; until [ -e go2 ]; do sleep 0.02; done; exit 3; fi; touch second; until [ -e go ]; do sleep 0.02; done
+	[cpu] if [ -e second ]; then touch up; until [ -e go2 ]; do sleep 0.1; done; exit 3; fi; touch second; until [ -e go ]; do sleep 0.02; done
 	EOF
 	loop_start --sim 1
 	wait_for 10 test -e second
@@ -277,7 +277,7 @@ pid_of() {
 }
 
 @test "a journal that is removed is missed" {
-	echo '[cpu] until [ -e go ]; do sleep 0.02; done' >jobs.txt
+	echo '[cpu] until [ -e go ]; do sleep 0.1; done' >jobs.txt
 	loop_start --sim 1 --poll 0.1
 	wait_for 10 job_is 1 running
 	rm gs_logs/journal.jsonl
@@ -299,7 +299,7 @@ pid_of() {
 }
 
 @test "gs-place killed: the question is asked again" {
-	echo 'until [ -e go ]; do sleep 0.02; done' >jobs.txt
+	echo 'until [ -e go ]; do sleep 0.1; done' >jobs.txt
 	loop_start --sim 1 --poll 0.1
 	wait_for 10 job_is 1 running
 	pkill -KILL -P "$LOOP" gs-place
@@ -321,7 +321,7 @@ no_zombies() {
 # bats test_tags=long
 @test "300 short jobs leave no zombie and lose no result" {
 	for i in $(seq 300); do echo "[cpu] exit $((i % 2))"; done >jobs.txt
-	echo '[cpu] until [ -e go ]; do sleep 0.02; done' >>jobs.txt
+	echo '[cpu] until [ -e go ]; do sleep 0.1; done' >>jobs.txt
 	loop_start --sim 1 --slots 4
 	wait_for 90 grep -q '(301/301 dispatched' out
 	wait_for 20 no_zombies

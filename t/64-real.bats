@@ -399,7 +399,7 @@ big() {
 	cp -r "$F/gap-before" m
 	machine "$PWD/m"
 	{
-		echo '[vram=4G] echo $$ >pid; until [ -e go ]; do sleep 0.02; done'
+		echo '[vram=4G] echo $$ >pid; until [ -e go ]; do sleep 0.1; done'
 		echo '[vram=38G] echo elsewhere'
 	} >jobs.txt
 	loop_start --poll 0.1

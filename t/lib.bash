@@ -17,21 +17,26 @@ gs_setup() {
 	ROOT=$(cd "$T/.." && pwd)
 	BIN=${bin:-$ROOT/.build/bin}
 	export PATH=$BIN:$PATH
+	# What wait_for reads while it waits; nobody writes to it.
+	[ -p "$BATS_FILE_TMPDIR/never" ] || mkfifo "$BATS_FILE_TMPDIR/never"
 	cd "$BATS_TEST_TMPDIR" || return 1
 	export GS_SIM_DIR=$BATS_TEST_TMPDIR/sim
 }
 
 # wait_for SECONDS COMMAND...: until it succeeds, or fail after the limit.
+# It waits without starting processes, because many tests wait at a time.
 wait_for() {
-	local limit=$(($(date +%s%N) + $1 * 1000000000))
+	local limit=$((${EPOCHREALTIME/./} + $1 * 1000000)) never
 	shift
 	until "$@" >/dev/null 2>&1; do
-		if [ "$(date +%s%N)" -ge "$limit" ]; then
+		if ((${EPOCHREALTIME/./} >= limit)); then
 			echo "gave up waiting for: $*" >&2
 			return 1
 		fi
-		sleep 0.02
+		[ -n "${never-}" ] || exec {never}<>"$BATS_FILE_TMPDIR/never"
+		read -rt 0.03 -u "$never" || :
 	done
+	[ -z "${never-}" ] || exec {never}>&-
 }
 
 # shared DIR: its path in ../shared, or skip the test loudly.
