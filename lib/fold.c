@@ -144,13 +144,17 @@ attempt_new(struct job_fold *j, int64_t attempt)
 static void
 do_describe(struct job_fold *j, const cJSON *ev)
 {
+	int64_t declared = json_get_int(ev, "vram");
+
 	if (j->queued == 0)
 		j->queued = stamp(ev);
 	if (j->cmd == NULL)
 		take_str(&j->cmd, ev, "cmd");
 	take_str(&j->attrs, ev, "attrs");
 	take_str(&j->tag, ev, "tag");
-	take_vram(j, ev);
+	/* Only another declaration undoes what a retry made of the last. */
+	if (declared >= 0 && declared != j->declared)
+		j->declared = j->vram = declared;
 }
 
 static void
@@ -260,6 +264,7 @@ static void
 do_retry(struct job_fold *j, const cJSON *ev)
 {
 	take_vram(j, ev);
+	j->retries++;
 	reopen(j, ev);
 }
 

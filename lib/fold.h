@@ -57,7 +57,9 @@ struct job_fold {
 	int64_t sup_start; /* field 22 of the supervisor's stat; -1 */
 	int64_t wall; /* seconds; -1 */
 	/* over all attempts */
-	int64_t vram; /* declaration in force, MiB for each GPU; -1: none */
+	int64_t declared; /* by the line, MiB for each GPU; -1: nothing */
+	int64_t vram; /* the same in force: a retry may have raised it */
+	int64_t retries; /* after it ran out of GPU memory */
 	int64_t peak; /* largest per-GPU peak seen in the latest attempt; -1 */
 	double queued; /* epoch seconds; 0: unknown */
 	double started;

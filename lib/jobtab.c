@@ -59,7 +59,7 @@ jobtab_add(struct jobtab *t, char *id)
 	j = &t->job[t->n];
 	*j = (struct job_fold){.no = -1, .id = id, .status = -1};
 	j->pgid = j->start = j->supervisor = j->sup_start = -1;
-	j->wall = j->vram = j->peak = -1;
+	j->wall = j->declared = j->vram = j->peak = -1;
 	t->link[t->n].hash = hash_id(id);
 	chain(t, t->n);
 	t->n++;

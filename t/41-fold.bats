@@ -198,6 +198,16 @@ after() {
 	is failed 1 3 100 -
 }
 
+@test "a retry's declaration holds until the line declares something else" {
+	after ended retry id=a attempt=1 vram=400
+	ev queued id=a tag=x vram=100
+	is pending 1 3 400 -
+	ev queued id=a tag=x vram=300
+	is pending 1 3 300 -
+	ev queued id=a tag=x vram=100
+	is pending 1 3 100 -
+}
+
 @test "cancel drops a pending job at once" {
 	after pending cancel id=a
 	is cancelled 0 - 100 -
