@@ -107,6 +107,7 @@ failed(struct loop *l, const struct run *r, const char *why)
 	say("job %lld finished [FAILED exit %d]: not started: %s",
 	    (long long)r->no, GS_FAILED, why);
 	l->queue.news |= l->queue.chained;
+	loop_ended(l, JOB_FAILED);
 }
 
 static void
@@ -224,6 +225,7 @@ launch(struct loop *l, const struct line *line, const char *gpus)
 	r->since = event_now();
 	attr_format(&attrs, &line->job.attr);
 	attr_parse_all(attrs.p, &r->attr, &ae); /* a copy of our own */
+	r->attr.vram_mib = queue_vram(l, line);
 	buf_free(&attrs);
 	e = start(l, r, uuids);
 	free(uuids);

@@ -63,6 +63,22 @@ loop_changed(struct loop *l)
 		l->board_at = clock_ms() + BOARD_MS;
 }
 
+void
+loop_ended(struct loop *l, enum job_state state)
+{
+	if (state != JOB_FAILED && state != JOB_FAILED_OOM &&
+	    state != JOB_TIMEOUT)
+		return;
+	l->failures++;
+	if (l->o->max_fails == 0 || l->failures < l->o->max_fails ||
+	    l->mode != LOOP_GOING)
+		return;
+	l->mode = LOOP_DRAINING;
+	say("%lld job%s failed: nothing more is started, %zu still run%s",
+	    (long long)l->failures, l->failures == 1 ? "" : "s", l->runs.n - 1,
+	    l->runs.n == 2 ? "s" : "");
+}
+
 /*
  * Reap what ended: helpers, gs-launch after its answer, supervisors, and, when
  * a supervisor was killed, its job.  A job's leader is recorded first and
@@ -281,7 +297,7 @@ finished(struct loop *l)
 		return true;
 	if (l->runs.n > 0 || l->retry_at != INT64_MAX)
 		return false;
-	if (l->mode == LOOP_STOPPING)
+	if (l->mode != LOOP_GOING)
 		return true;
 	if (l->o->watch || l->place.waiting)
 		return false;

@@ -23,6 +23,7 @@
 
 enum loop_mode {
 	LOOP_GOING,
+	LOOP_DRAINING, /* too many jobs failed: nothing more is started */
 	LOOP_STOPPING, /* INT: every job is being stopped */
 	LOOP_LEAVING, /* TERM, HUP: we go, the jobs stay */
 };
@@ -52,6 +53,7 @@ struct loop {
 	int64_t stray_at; /* look for attempts that nobody watches */
 	int64_t board_at; /* the board is due; INT64_MAX: it is true */
 	int64_t begun_ms;
+	int64_t failures; /* jobs that failed since */
 };
 
 /* Watch a descriptor; its `ready` is called whenever there is something to
@@ -66,6 +68,9 @@ void loop_retry(struct loop *l);
 
 /* The board is out of date. */
 void loop_changed(struct loop *l);
+
+/* A job is over.  After --max-fails failures nothing more is started. */
+void loop_ended(struct loop *l, enum job_state state);
 
 /* Run until there is nothing more to do or a signal ends it. */
 void loop_run(struct loop *l);

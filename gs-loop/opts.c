@@ -11,6 +11,10 @@
 #include "lib/unit.h"
 
 enum {
+	NUMBER_MAX = 1000000
+};
+
+enum {
 	OPT_BACKEND = 256,
 	OPT_BOARD_LINES,
 	OPT_EXCLUSIVE,
@@ -18,6 +22,8 @@ enum {
 	OPT_GRACE,
 	OPT_IDLE,
 	OPT_LAUNCH,
+	OPT_MAX_FAILS,
+	OPT_OOM_RETRIES,
 	OPT_PLACE,
 	OPT_POLICY,
 	OPT_PROBE,
@@ -40,6 +46,8 @@ static const struct option longopts[] = {
     {"launch", required_argument, NULL, OPT_LAUNCH},
     {"log-dir", required_argument, NULL, 'l'},
     {"margin", required_argument, NULL, 'm'},
+    {"max-fails", required_argument, NULL, OPT_MAX_FAILS},
+    {"oom-retries", required_argument, NULL, OPT_OOM_RETRIES},
     {"place", required_argument, NULL, OPT_PLACE},
     {"policy", required_argument, NULL, OPT_POLICY},
     {"poll", required_argument, NULL, 'p'},
@@ -71,6 +79,8 @@ static const char help[] =
     "                             added to observed peaks (0.10)\n"
     "      --exclusive            one of our jobs on a GPU at a time\n"
     "      --policy NAME          order of the queue: backfill, fifo\n"
+    "      --oom-retries N        after running out of GPU memory (0)\n"
+    "      --max-fails N          start nothing more after N failures\n"
     "      --slots N              how much may run at once\n"
     "      --shared-gpu INDEX     where light jobs go (the last GPU)\n"
     "  -p, --poll SECONDS         how often the GPUs are looked at (5)\n"
@@ -143,10 +153,10 @@ duration(const char *option, const char *word, int64_t least_ms)
 }
 
 static int64_t
-number(const char *option, const char *word, int64_t max)
+number(const char *option, const char *word, int64_t min)
 {
 	const char *errstr;
-	int64_t v = unit_num(word, 1, max, &errstr);
+	int64_t v = unit_num(word, min, NUMBER_MAX, &errstr);
 
 	return checked(v, option, word, errstr);
 }
@@ -209,7 +219,7 @@ take_number(struct opts *o, int c, const char *word)
 		checked(o->tolerance_ppm, "tolerance", word, errstr);
 		break;
 	case OPT_SLOTS:
-		number("slots", word, 1000000);
+		number("slots", word, 1);
 		o->slots = word;
 		break;
 	case 'p':
@@ -219,7 +229,13 @@ take_number(struct opts *o, int c, const char *word)
 		o->grace_ms = duration("grace", word, 0);
 		break;
 	case OPT_BOARD_LINES:
-		o->board_lines = number("board-lines", word, 1000000);
+		o->board_lines = number("board-lines", word, 1);
+		break;
+	case OPT_OOM_RETRIES:
+		o->oom_retries = number("oom-retries", word, 0);
+		break;
+	case OPT_MAX_FAILS:
+		o->max_fails = number("max-fails", word, 1);
 		break;
 	default:
 		return 0;

@@ -29,6 +29,8 @@ struct opts {
 	int64_t poll_ms;
 	int64_t grace_ms;
 	int64_t board_lines;
+	int64_t oom_retries; /* of a line that does not say */
+	int64_t max_fails; /* 0: any number */
 	bool exclusive;
 	bool watch;
 	bool fresh;

@@ -55,19 +55,26 @@ static void
 never(struct loop *l, struct line *line, const struct rec *r)
 {
 	const char *reason = rec_field(r, 2), *text = rec_key(r, "text");
+	const struct job_fold *j = fold_find(l->ledger.fold, line->job.id);
+	bool ran = j != NULL && j->retries > 0; /* it asks for more now */
 
 	if (l->probe.ngpu < l->probe.most) {
 		set_reason(&l->queue.shape[line->shape], "gpus",
 		    "a GPU that was there before is missing");
 		return;
 	}
-	if (ledger_done(&l->ledger, line->job.id, 0, JOB_INFEASIBLE, GS_FAILED,
+	if (ledger_done(&l->ledger, line->job.id, ran ? j->attempt : 0,
+		ran ? JOB_FAILED_OOM : JOB_INFEASIBLE,
+		ran ? j->status : GS_FAILED,
 		text != NULL ? text : reason) == -1) {
 		loop_retry(l);
 		return;
 	}
 	line->over = true;
-	queue_dispatched(l);
+	if (ran)
+		loop_ended(l, JOB_FAILED_OOM);
+	else
+		queue_dispatched(l);
 	l->queue.news |= l->queue.chained;
 	say_infeasible(l, line->job.id, text);
 }

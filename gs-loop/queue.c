@@ -44,12 +44,14 @@ shape_format(struct buf *b, const struct attr *a)
  * search begins with the latest.
  */
 static size_t
-shape_of(struct queue *q, const struct attr *a)
+shape_of(struct queue *q, const struct attr *a, int64_t vram)
 {
+	struct attr in_force = *a;
 	struct buf b = {0};
 	size_t i;
 
-	shape_format(&b, a);
+	in_force.vram_mib = vram;
+	shape_format(&b, &in_force);
 	for (i = q->nshape; i-- > 0;)
 		if (strcmp(q->shape[i].attrs, b.p) == 0) {
 			buf_free(&b);
@@ -58,6 +60,26 @@ shape_of(struct queue *q, const struct attr *a)
 	q->shape = xreallocarray(q->shape, q->nshape + 1, sizeof(*q->shape));
 	q->shape[q->nshape] = (struct shape){.attrs = b.p};
 	return q->nshape++;
+}
+
+int64_t
+queue_vram(const struct loop *l, const struct line *line)
+{
+	const struct job_fold *j = fold_find(l->ledger.fold, line->job.id);
+
+	return j != NULL && j->retries > 0 ? j->vram : line->job.attr.vram_mib;
+}
+
+/* A retry may have changed what it needs. */
+static void
+reshape(struct loop *l, struct line *line)
+{
+	int64_t vram = queue_vram(l, line);
+
+	if (vram == line->vram)
+		return;
+	line->vram = vram;
+	line->shape = shape_of(&l->queue, &line->job.attr, vram);
 }
 
 void
@@ -79,7 +101,8 @@ queue_take(struct loop *l, struct jobs *jobs)
 	q->news = true;
 	for (i = 0; i < q->n; i++) {
 		q->v[i].job = q->jobs.v[i];
-		q->v[i].shape = shape_of(q, &q->v[i].job.attr);
+		q->v[i].vram = queue_vram(l, &q->v[i]);
+		q->v[i].shape = shape_of(q, &q->v[i].job.attr, q->v[i].vram);
 		q->chained |= q->v[i].job.attr.nafter > 0;
 		j = fold_find(l->ledger.fold, q->v[i].job.id);
 		if (j != NULL &&
@@ -254,6 +277,8 @@ queue_settle(struct loop *l)
 	int bad = 0;
 
 	q->news = false;
+	for (i = 0; i < q->n; i++)
+		reshape(l, &q->v[i]);
 	if (enter_new(l) == -1) {
 		bad = -1;
 		again = false;
@@ -319,7 +344,7 @@ line_status(struct loop *l, struct line *line)
 	enum line_is is = queue_line(l, line);
 	struct job_fold *j = fold_find(l->ledger.fold, line->job.id);
 
-	if (is == LINE_AFTER || is == LINE_STUCK) {
+	if (l->mode == LOOP_GOING && (is == LINE_AFTER || is == LINE_STUCK)) {
 		warnx("%s:%zu: job '%s' waits for a job that never ends",
 		    l->o->jobs, line->job.line, line->job.id);
 		return GS_FAILED;

@@ -42,6 +42,7 @@ struct shape {
 struct line {
 	struct jobline job; /* borrowed from `jobs` */
 	size_t shape;
+	int64_t vram; /* MiB that the shape was made with; -1: none */
 	bool over; /* LINE_OVER is for ever */
 };
 
@@ -53,7 +54,7 @@ struct queue {
 	size_t nshape;
 	uint64_t generation; /* of the lines: counts queue_take */
 	size_t dispatched; /* lines that were started or are over */
-	bool news; /* lines to enter, cancel or skip */
+	bool news; /* lines to enter, cancel, skip or reshape */
 	bool chained; /* some line has an `after` */
 };
 
@@ -71,6 +72,12 @@ void queue_take(struct loop *l, struct jobs *jobs);
  * waits for a failure.  Safe to repeat; what fails is tried again.
  */
 void queue_settle(struct loop *l);
+
+/*
+ * What the line needs on each GPU, in MiB: as declared, or as a retry made of
+ * that; -1: it does not say.
+ */
+int64_t queue_vram(const struct loop *l, const struct line *line);
 
 enum line_is queue_line(struct loop *l, struct line *line);
 

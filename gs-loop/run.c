@@ -16,6 +16,7 @@
 
 #include "gs-loop/loop.h"
 #include "gs-loop/orphan.h"
+#include "gs-loop/retry.h"
 #include "gs-loop/say.h"
 #include "gs-loop/usage.h"
 #include "lib/procfs.h"
@@ -220,19 +221,35 @@ runs_announce(struct loop *l)
 
 /* The `done` event: the verdict on a job, once for all. */
 static cJSON *
-done_event(const struct loop *l, const struct run *r, const struct job_fold *j)
+done_event(const struct loop *l, const struct run *r, const struct job_fold *j,
+    enum oom_class oom)
 {
 	cJSON *ev = ledger_event("done", r->id, r->attempt);
 	struct buf verdict = {0};
 
-	json_str(ev, "state", state_name(j->state));
+	json_str(ev, "state",
+	    state_name(oom == OOM_YES ? JOB_FAILED_OOM : j->state));
 	json_int(ev, "status", j->status);
+	if (oom != OOM_NO)
+		json_str(ev, "oom", oom_name(oom));
 	usage_peaks(ev, r, false);
 	json_int(ev, "util", usage_util(r));
 	usage_verdict(&verdict, r, l->o->tolerance_ppm);
 	json_str(ev, "verdict", verdict.p);
 	buf_free(&verdict);
 	return ev;
+}
+
+/* The verdict goes into the journal: it is over, or tried again. */
+static int
+conclude(struct loop *l, const struct run *r, const struct job_fold *j)
+{
+	enum oom_class oom = retry_class(r, j);
+	cJSON *ev = oom == OOM_YES ? retry_event(l, r, j) : NULL;
+
+	if (ev == NULL)
+		ev = done_event(l, r, j, oom);
+	return ledger_append(&l->ledger, ev, true);
 }
 
 /*
@@ -243,22 +260,27 @@ static void
 judge(struct loop *l, struct run *r)
 {
 	struct job_fold *j = fold_find(l->ledger.fold, r->id);
+	int64_t retries = j->retries;
 	bool by_itself = j->cause != CAUSE_STOPPED && j->cause != CAUSE_TIMEOUT;
 
 	if (!by_itself && r->supervisor != -1)
 		return;
 	if (state_is_terminal(j->state) && !j->settled) {
-		if (ledger_append(&l->ledger, done_event(l, r, j), true) ==
-		    -1) {
+		if (conclude(l, r, j) == -1) {
 			loop_retry(l);
 			return;
 		}
 		j = fold_find(l->ledger.fold, r->id);
 	}
 	announce(l, r); /* it may have been quicker than one before it */
-	say_ended(l, r, j);
+	if (j->retries > retries)
+		say_retry(l, r, j);
+	else
+		say_ended(l, r, j);
 	r->told = true;
-	l->queue.news |= l->queue.chained; /* others may wait for it */
+	loop_ended(l, j->state);
+	/* Others may wait for it; or it waits again, and needs more. */
+	l->queue.news |= l->queue.chained || !state_is_terminal(j->state);
 }
 
 void

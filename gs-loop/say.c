@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "gs-loop/loop.h"
+#include "gs-loop/retry.h"
 #include "gs-loop/usage.h"
 #include "lib/clock.h"
 #include "lib/esc.h"
@@ -220,6 +221,25 @@ say_ended(struct loop *l, const struct run *r, const struct job_fold *j)
 	buf_free(&verdict);
 }
 
+void
+say_retry(struct loop *l, const struct run *r, const struct job_fold *j)
+{
+	struct buf b = {0}, verdict = {0};
+
+	name_job(&b, r->no, r->id);
+	buf_printf(
+	    &b, " ran out of GPU memory [exit %lld]", (long long)j->status);
+	if (j->wall >= 0)
+		buf_printf(&b, " in %llds", (long long)j->wall);
+	usage_verdict(&verdict, r, l->o->tolerance_ppm);
+	buf_printf(&b, " %s %s | retry %lld/%lld", signs()->dash, verdict.p,
+	    (long long)j->retries, (long long)retry_limit(l, r));
+	if (j->vram >= 0)
+		buf_printf(&b, " with %lld MiB/gpu", (long long)j->vram);
+	flush(&b);
+	buf_free(&verdict);
+}
+
 /* A fact about a job that is in the journal. */
 static void
 say_fact(struct loop *l, const char *id, const char *fact)
@@ -254,8 +274,11 @@ say_skipped(struct loop *l, const char *id)
 void
 say_infeasible(struct loop *l, const char *id, const char *text)
 {
+	const struct job_fold *j = fold_find(l->ledger.fold, id);
 	struct buf b = {0};
 
+	if (j != NULL && j->state == JOB_FAILED_OOM)
+		buf_str(&b, "[FAILED out of GPU memory], and a retry is ");
 	buf_printf(
 	    &b, "INFEASIBLE: %s", text != NULL ? text : "it can never fit");
 	say_fact(l, id, b.p);

@@ -34,6 +34,8 @@ void say_started(struct loop *l, const struct run *r);
 void say_attached(const struct run *r);
 void say_usage(const struct run *r); /* with --verbose */
 void say_ended(struct loop *l, const struct run *r, const struct job_fold *j);
+/* It ran out of GPU memory and is pending again. */
+void say_retry(struct loop *l, const struct run *r, const struct job_fold *j);
 void say_cancelling(struct loop *l, const struct run *r);
 void say_cancelled(struct loop *l, const char *id);
 void say_skipped(struct loop *l, const char *id);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "gs-loop/usage.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "gs-loop/loop.h"
 #include "gs-loop/say.h"
 #include "lib/unit.h"
+
+enum {
+	FULL_PCT = 95 /* in use: nearly full */
+};
 
 static struct gpu_use *
 use_of(struct run *r, const char *uuid)
@@ -74,12 +77,25 @@ warn_exceeds(struct run *r, const struct gpu_use *u, int64_t tolerance)
 	r->exceeded = true;
 }
 
+/* What is known of the GPU as a whole. NULL: it is missing. */
+static void
+take_gpu(struct run *r, struct gpu_use *u, const struct rec *gpu)
+{
+	if (gpu == NULL)
+		return;
+	u->full = rec_int(gpu, 3) > 0 &&
+	    rec_int(gpu, 4) >= rec_int(gpu, 3) * FULL_PCT / 100;
+	if (rec_int(gpu, 5) >= 0) {
+		r->util_sum += rec_int(gpu, 5);
+		r->util_n++;
+	}
+}
+
 /* The totals of a run after all its processes were taken in. */
 static void
 take_run(struct loop *l, struct run *r)
 {
 	bool grown = false, worth = false;
-	const struct rec *gpu;
 	struct gpu_use *u;
 	size_t i;
 
@@ -91,11 +107,7 @@ take_run(struct loop *l, struct run *r)
 		grown |= u->peak > u->kept;
 		worth |= u->peak > u->kept + (u->kept > 0 ? u->kept / 20 : 0);
 		warn_exceeds(r, u, l->o->tolerance_ppm);
-		gpu = probe_gpu(&l->probe, u->uuid);
-		if (gpu != NULL && rec_int(gpu, 5) >= 0) {
-			r->util_sum += rec_int(gpu, 5);
-			r->util_n++;
-		}
+		take_gpu(r, u, probe_gpu(&l->probe, u->uuid));
 	}
 	if (grown && l->o->verbose)
 		say_usage(r);
@@ -167,6 +179,17 @@ usage_now(const struct run *r)
 		if (r->use[i].now > most)
 			most = r->use[i].now;
 	return most;
+}
+
+bool
+usage_full(const struct run *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->nuse; i++)
+		if (r->use[i].full)
+			return true;
+	return false;
 }
 
 /* "declared 8192 MiB → over-declared (-59%); ..." */

@@ -3,6 +3,7 @@
 #ifndef GS_LOOP_USAGE_H
 #define GS_LOOP_USAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/buf.h"
@@ -24,6 +25,9 @@ int64_t usage_util(const struct run *r);
 /* The largest of its peaks, or of its present uses; -1: never seen. */
 int64_t usage_peak(const struct run *r);
 int64_t usage_now(const struct run *r);
+
+/* Was one of its GPUs nearly full when it was last seen there? */
+bool usage_full(const struct run *r);
 
 /*
  * "peak vram gpu0:17910 MiB | declared 18432 MiB → within ±10%": what a

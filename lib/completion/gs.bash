@@ -29,8 +29,8 @@ _gs_options() {
 		;;
 	gs-loop)
 		echo -g --gpus --sim --backend -m --margin --idle-threshold \
-		    --tolerance --spike-buffer --exclusive --policy --slots \
-		    --shared-gpu -p --poll --grace -w --watch --fresh \
+		    --tolerance --spike-buffer --exclusive --policy \
+		    --oom-retries --max-fails --slots --shared-gpu -p --poll --grace -w --watch --fresh \
 		    -l --log-dir --board-lines -v --verbose --probe --place \
 		    --launch
 		;;
