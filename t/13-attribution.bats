@@ -253,7 +253,7 @@ nvidia() {
 	cat >churn <<-'END'
 	while :; do
 		for i in 1 2 3 4 5 6 7 8; do
-			sleep 0.01 &
+			sleep 0.05 &
 			echo "GPU-1, $!, 5, x"
 		done >m/churn
 		mv m/churn m/query-compute-apps.csv
@@ -263,11 +263,10 @@ nvidia() {
 	nvidia $$
 	sh churn 3>&- &
 	JOBS+=" $!"
-	for _ in $(seq 100); do
-		gs-probe >out 2>err
-		[ ! -s err ]
-		grep -q ^end out
-	done
+	gs-probe --interval 0.01 >out 2>err &
+	JOBS+=" $!"
+	wait_for 60 has_frames 60 out
+	[ ! -s err ]
 }
 
 @test "real jobs of gs-launch are known, workers in sessions of their own too" {

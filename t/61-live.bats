@@ -14,7 +14,7 @@ until_go() {
 setup() {
 	gs_setup
 	until_go >jobs.txt
-	loop_start --sim 1 --poll 0.2
+	loop_start --sim 1 --poll 0.2 --grace 1s
 	wait_for 10 job_is 1 running
 }
 
