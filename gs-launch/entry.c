@@ -52,13 +52,14 @@ entry_exit(const struct launch *l, const struct ending *e)
 }
 
 cJSON *
-entry_survivors(const struct launch *l, const struct tree *t)
+entry_tree(const struct launch *l, const char *key, const struct tree *t,
+    const char *text)
 {
 	cJSON *ev = entry_plain(l, "note"), *list, *pid;
 	size_t i;
 
-	json_str(ev, "text", "processes of the job survived SIGKILL");
-	list = cJSON_AddArrayToObject(ev, "survivors");
+	json_str(ev, "text", text);
+	list = cJSON_AddArrayToObject(ev, key);
 	for (i = 0; list != NULL && i < t->n; i++) {
 		pid = cJSON_CreateNumber(t->v[i].pid);
 		if (pid == NULL || !cJSON_AddItemToArray(list, pid))

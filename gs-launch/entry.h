@@ -13,6 +13,9 @@
 cJSON *entry_start(const struct launch *l, const struct names *n);
 cJSON *entry_exit(const struct launch *l, const struct ending *e);
 cJSON *entry_plain(const struct launch *l, const char *event);
-cJSON *entry_survivors(const struct launch *l, const struct tree *t);
+
+/* A note about processes of the job; `key` holds their pids. */
+cJSON *entry_tree(const struct launch *l, const char *key, const struct tree *t,
+    const char *text);
 
 #endif

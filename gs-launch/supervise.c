@@ -159,16 +159,41 @@ survivors_note(struct sup *s)
 		return;
 	s->noted = true;
 	warnx("%zu processes of the job survived SIGKILL", s->sweep.tree.n);
-	record_add(&s->record, entry_survivors(s->l, &s->sweep.tree), s->now);
+	record_add(&s->record,
+	    entry_tree(s->l, "survivors", &s->sweep.tree,
+		"processes of the job survived SIGKILL"),
+	    s->now);
+}
+
+/* A job that ends by itself should leave nothing behind.  Say so if it did. */
+static void
+leftovers_note(struct sup *s)
+{
+	const struct tree *t = &s->sweep.tree;
+
+	if (t->n == 0)
+		return;
+	if (s->l->wait)
+		warnx("the job left %zu process%s behind, to be stopped", t->n,
+		    t->n == 1 ? "" : "es");
+	record_add(&s->record,
+	    entry_tree(
+		s->l, "left", t, "left processes behind, which are stopped"),
+	    s->now);
 }
 
 /* What is due by the clock. */
 static void
 deadlines_serve(struct sup *s)
 {
+	bool settled;
+
 	if (s->deadline != -1 && s->now >= s->deadline)
 		stop(s, CAUSE_TIMEOUT);
+	settled = s->sweep.stage == SWEEP_SETTLE;
 	sweep_step(&s->sweep, s->now, s->zombie);
+	if (settled && s->sweep.stage == SWEEP_TERM)
+		leftovers_note(s);
 	survivors_note(s);
 	record_step(&s->record, s->now);
 }

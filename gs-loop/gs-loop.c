@@ -179,6 +179,12 @@ sim_env(const struct loop *l)
 }
 
 static void
+note_seen(void *l, const cJSON *ev)
+{
+	say_note(l, ev);
+}
+
+static void
 prepare(struct loop *l, const struct opts *o)
 {
 	struct jobs jobs;
@@ -203,6 +209,8 @@ prepare(struct loop *l, const struct opts *o)
 	l->log_dir = log_dir_open(o->log_dir);
 	lock_open(l->log_dir);
 	journal_open(l);
+	l->ledger.note = note_seen;
+	l->ledger.arg = l;
 	sim_env(l);
 	queue_take(l, &jobs);
 	/* If a supervisor is killed we inherit its job, and its status. */

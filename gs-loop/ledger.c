@@ -5,6 +5,7 @@
 
 #include <err.h>
 #include <errno.h>
+#include <string.h>
 
 #include "lib/gs.h"
 #include "lib/xalloc.h"
@@ -47,6 +48,14 @@ check_place(const struct ledger *g)
 	    g->path);
 }
 
+static bool
+is_note(const cJSON *ev)
+{
+	const cJSON *name = cJSON_GetObjectItemCaseSensitive(ev, "event");
+
+	return cJSON_IsString(name) && strcmp(name->valuestring, "note") == 0;
+}
+
 void
 ledger_pull(struct ledger *g)
 {
@@ -55,6 +64,8 @@ ledger_pull(struct ledger *g)
 	check_place(g);
 	while ((ev = journal_next(&g->reader)) != NULL) {
 		fold_event(g->fold, ev);
+		if (g->note != NULL && is_note(ev))
+			g->note(g->arg, ev);
 		cJSON_Delete(ev);
 		g->news = true;
 	}

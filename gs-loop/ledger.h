@@ -16,6 +16,8 @@ struct ledger {
 	char *path; /* absolute */
 	struct journal_reader reader;
 	struct fold *fold;
+	void (*note)(void *, const cJSON *); /* called with each note; NULL */
+	void *arg;
 	bool news; /* events were taken in since this was last cleared */
 	bool failing; /* the last append failed, and that was said */
 	bool told_damage;

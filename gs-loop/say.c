@@ -285,6 +285,40 @@ say_infeasible(struct loop *l, const char *id, const char *text)
 	buf_free(&b);
 }
 
+/* The pids that a note names. */
+static void
+add_pids(struct buf *b, const cJSON *ev, const char *key)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(ev, key), *pid;
+
+	if (cJSON_GetArraySize(list) == 0)
+		return;
+	buf_str(b, ": pid");
+	cJSON_ArrayForEach(pid, list)
+		if (cJSON_IsNumber(pid))
+			buf_printf(b, " %.0f", pid->valuedouble);
+}
+
+void
+say_note(struct loop *l, const cJSON *ev)
+{
+	char *id = json_get_str(ev, "id"), *text = json_get_str(ev, "text");
+	const struct job_fold *j = id ? fold_find(l->ledger.fold, id) : NULL;
+	struct buf b = {0};
+
+	buf_str(&b, j != NULL ? "WARN " : "note: ");
+	if (j != NULL) {
+		name_job(&b, j->no, id);
+		buf_char(&b, ' ');
+	}
+	esc_show(&b, text != NULL ? text : "", CMD_COLS);
+	add_pids(&b, ev, "left");
+	add_pids(&b, ev, "survivors");
+	flush(&b);
+	free(id);
+	free(text);
+}
+
 static void
 count_states(struct loop *l, size_t count[JOB_SKIPPED + 1])
 {

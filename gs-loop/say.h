@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "lib/json.h"
+
 struct loop;
 struct run;
 struct job_fold;
@@ -40,6 +42,7 @@ void say_cancelling(struct loop *l, const struct run *r);
 void say_cancelled(struct loop *l, const char *id);
 void say_skipped(struct loop *l, const char *id);
 void say_infeasible(struct loop *l, const char *id, const char *text);
+void say_note(struct loop *l, const cJSON *ev); /* about a job, or about all */
 void say_summary(struct loop *l);
 
 #endif

@@ -130,6 +130,14 @@ ends() {
 	all_gone
 }
 
+@test "what the job left behind is recorded and, to who waits, said" {
+	run -0 --separate-stderr gs-launch --id a --journal j --wait --shell \
+	    'setsid sleep 300 & echo $! >pids'
+	[ "$(event note '.left[0]')" = "$(cat pids)" ]
+	[ "$stderr" = "gs-launch: the job left 1 process behind, to be stopped" ]
+	all_gone
+}
+
 @test "a leftover that soon ends by itself is left in peace" {
 	gs-launch --wait --log l --shell \
 	    '(trap "echo term" TERM; sleep 0.05; echo over) & :' >out

@@ -330,3 +330,23 @@ no_zombies() {
 	[ "$(grep -c '"event":"done"' gs_logs/journal.jsonl)" -eq 301 ]
 	started 301
 }
+
+@test "workers in sessions of their own are counted, warned about and stopped" {
+	cat >job <<-'EOF'
+	setsid gs-simjob --vram 3000 --hold 300 &
+	echo $! >>pids
+	(nohup gs-simjob --vram 2000 --hold 300 >/dev/null 2>&1 & echo $! >>pids)
+	until [ -e go ]; do sleep 0.1; done
+	EOF
+	echo '[vram=6G] sh ./job' >jobs.txt
+	loop_start --sim 1 --poll 0.05 -v
+	wait_for 20 said 'job 1 peak vram gpu0:5000 MiB of 6144 MiB declared'
+	touch go
+	loop_end
+	said 'job 1 finished [OK]'
+	said 'peak vram gpu0:5000 MiB | declared 6144 MiB'
+	grep -o 'WARN job 1 left processes behind, which are stopped: pid .*' out |
+	    grep -oE '[0-9]{2,}' | sort | cmp - <(sort pids)
+	gone "$(head -n 1 pids)"
+	gone "$(tail -n 1 pids)"
+}
