@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gs-loop/held.h"
 #include "gs-loop/jobsfile.h"
 #include "gs-loop/ledger.h"
 #include "gs-loop/opts.h"
@@ -40,6 +41,7 @@ struct loop {
 	struct probe probe;
 	struct place place;
 	struct runs runs;
+	struct held held;
 	enum loop_mode mode;
 	int signal; /* that ends us; 0 */
 	bool no_gpus; /* the end: what is left needs some, there are none */

@@ -137,6 +137,7 @@ take(struct loop *l, struct frame *f)
 		probe_demand(l);
 	}
 	usage_frame(l);
+	held_frame(l);
 	l->ask = true;
 	loop_changed(l);
 }
