@@ -163,7 +163,7 @@ busy(const struct spot *sp, struct answer *out)
 		    sp->gpu->procs);
 	else if (sp->external >= 0)
 		snprintf(out->text, sizeof(out->text),
-		    "gpu %lld is not idle: %lld MiB used by others", index,
+		    "gpu %lld is not idle: %lld MiB kept for others", index,
 		    (long long)sp->external);
 	else
 		snprintf(out->text, sizeof(out->text),

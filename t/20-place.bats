@@ -79,7 +79,7 @@ check_case() {
 	[ "${lines[1]}" = "$(tsv wait big memory \
 	    'text=gpu 1 has 58.7G free of 80G, 70G + 512M asked')" ]
 	[ "${lines[2]}" = "$(tsv wait none busy \
-	    'text=gpu 1 is not idle: 21811 MiB used by others')" ]
+	    'text=gpu 1 is not idle: 21811 MiB kept for others')" ]
 	[ "${lines[3]}" = "$(tsv never two infeasible \
 	    'text=1 of 2 gpus hold 51200 + 512 MiB, 2 asked')" ]
 	[ "${lines[4]}" = "$(tsv never huge infeasible \
