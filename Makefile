@@ -49,7 +49,9 @@ SRC_gs-launch	= $(wildcard gs-launch/*.c)
 SRC_gs-journal	= $(wildcard gs-journal/*.c)
 SRC_gs-loop	= $(wildcard gs-loop/*.c)
 LIBOBJ	= $(patsubst %.c,$B/%.o,$(wildcard lib/*.c))
-TESTBIN	= $(patsubst t/%.c,$B/t/%,$(wildcard t/*.c))
+PRELOAD	= $B/t/clockshift.so
+TESTBIN	= $(patsubst t/%.c,$B/t/%,$(filter-out \
+	  $(PRELOAD:$B/%.so=%.c),$(wildcard t/*.c))) $(PRELOAD)
 
 all: $(BINS)
 
@@ -79,6 +81,11 @@ $B/names: $(if $(filter-out $(VERSION)=$(DATADIR),$(file <$B/names)),FORCE)
 # Small drivers of pure library functions, for the tests.
 $B/t/%: $B/t/%.o $B/libgs.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PKGLIB) -lm
+
+# Without the user's flags: sanitizers do not go into what is preloaded.
+$B/t/%.so: t/%.c
+	@mkdir -p $(@D)
+	$(CC) $(WARN) $(DEFS) $(PKGINC) -O2 -fPIC -shared -o $@ $< $(PKGLIB)
 
 testbin: $(TESTBIN)
 
