@@ -100,6 +100,7 @@ $(events retry vram)" ]
 	echo '[vram=15G] until [ -e go ]; do sleep 0.1; done' >>jobs.txt
 	loop_start --sim 1 --poll 60
 	wait_for 20 started 2
+	wait_for 20 grep -q '"event":"retry"' gs_logs/journal.jsonl
 	kill -KILL "$LOOP"
 	wait "$LOOP" || true
 	[ "$(events retry vram)" = 10240 ]
@@ -107,7 +108,7 @@ $(events retry vram)" ]
 	touch go
 	loop_start --sim 1
 	loop_end
-	[ "$(events start vram | paste -sd' ')" = '8192 15360 10240' ]
+	[ "$(events start vram | sort -n | paste -sd' ')" = '8192 10240 15360' ]
 	job_is 1 ok
 }
 
