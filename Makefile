@@ -49,9 +49,10 @@ SRC_gs-launch	= $(wildcard gs-launch/*.c)
 SRC_gs-journal	= $(wildcard gs-journal/*.c)
 SRC_gs-loop	= $(wildcard gs-loop/*.c)
 LIBOBJ	= $(patsubst %.c,$B/%.o,$(wildcard lib/*.c))
-PRELOAD	= $B/t/clockshift.so
+TESTSO	= $B/t/clockshift.so $B/t/nvmlstub.so $B/t/nvmlstub-v1.so \
+	  $B/t/nvmlstub-v2.so
 TESTBIN	= $(patsubst t/%.c,$B/t/%,$(filter-out \
-	  $(PRELOAD:$B/%.so=%.c),$(wildcard t/*.c))) $(PRELOAD)
+	  $(TESTSO:$B/%.so=%.c),$(wildcard t/*.c))) $(TESTSO)
 
 all: $(BINS)
 
@@ -83,9 +84,19 @@ $B/t/%: $B/t/%.o $B/libgs.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PKGLIB) -lm
 
 # Without the user's flags: sanitizers do not go into what is preloaded.
+SHARED	= $(CC) $(WARN) $(DEFS) $(PKGINC) -O2 -fPIC -shared
 $B/t/%.so: t/%.c
 	@mkdir -p $(@D)
-	$(CC) $(WARN) $(DEFS) $(PKGINC) -O2 -fPIC -shared -o $@ $< $(PKGLIB)
+	$(SHARED) -o $@ $< $(PKGLIB)
+
+# As older drivers have it: no memory apart from what is reserved, and before
+# that no lists that name instances.
+$B/t/nvmlstub-v2.so: t/nvmlstub.c
+	@mkdir -p $(@D)
+	$(SHARED) -DWITHOUT_MEMORY2 -o $@ $< $(PKGLIB)
+$B/t/nvmlstub-v1.so: t/nvmlstub.c
+	@mkdir -p $(@D)
+	$(SHARED) -DWITHOUT_MEMORY2 -DWITHOUT_V2 -o $@ $< $(PKGLIB)
 
 testbin: $(TESTBIN)
 

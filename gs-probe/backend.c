@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "gs-probe/file.h"
+#include "gs-probe/nvml.h"
 #include "gs-probe/sim.h"
 #include "gs-probe/smi.h"
 
 const struct backend *const backends[] = {
+    &nvml_backend,
     &smi_backend,
     &sim_backend,
     &file_backend,

@@ -4,8 +4,7 @@
  *
  * - The file is read at once; behind its last frame, that frame again and
  *   again, until the file is another one, which then starts from its first.
- * - gpu and proc records become a snapshot and are checked on the way; other
- *   records and unknown keys are not gs-probe's to tell and are left out.
+ * - Records and keys that are not gs-probe's to tell are left out.
  */
 #include "gs-probe/file.h"
 
@@ -19,7 +18,7 @@
 
 #include "lib/rec.h"
 #include "lib/xalloc.h"
-#include "gs-probe/snap.h"
+#include "gs-probe/frame.h"
 
 enum {
 	FILE_BYTES = 64 * 1024 * 1024
@@ -96,86 +95,16 @@ file_close(void *state)
 	free(m);
 }
 
-static char *
-copy(const char *s)
-{
-	return s != NULL ? xstrdup(s) : NULL;
-}
-
-/* -1 where a number is no number. */
 static int
-gpu_take(struct snap *s, const struct rec *r)
+take(const struct file *m, struct snap *s, struct buf *why)
 {
-	struct gpu *g = snap_gpu(s);
-	const char *place = rec_field(r, 6);
-	int word = place != NULL ? place_parse(place) : -1;
-
-	g->index = rec_int(r, 1);
-	g->uuid = copy(rec_field(r, 2));
-	g->total = rec_int(r, 3);
-	g->used = rec_int(r, 4);
-	g->util = rec_int(r, 5);
-	g->place = word != -1 ? (enum place)word : PLACE_NO;
-	g->name = copy(rec_key(r, "name"));
-	g->bus = copy(rec_key(r, "bus"));
-	g->mode = copy(rec_key(r, "mode"));
-	g->why = copy(rec_key(r, "why"));
-	g->temp = rec_key_int(r, "temp");
-	g->free = rec_key_int(r, "free");
-	g->reserved = rec_key_int(r, "reserved");
-	if (word == -1 || g->index < 0 || g->total < -1 || g->used < -1 ||
-	    g->util < -1 || g->temp < -1 || g->free < -1 || g->reserved < -1)
-		return -1;
-	return 0;
-}
-
-static int
-proc_take(struct snap *s, const struct rec *r)
-{
-	ssize_t gpu = snap_by_index(s, rec_int(r, 1));
-	int64_t pid = rec_int(r, 2);
-	struct gproc *p;
-
-	if (gpu == -1 || pid <= 0 || pid > INT32_MAX)
-		return -1;
-	p = snap_proc(s, (size_t)gpu, (pid_t)pid);
-	if (p->job != NULL || p->comm != NULL || p->used != -1)
-		return -1; /* that process on that GPU for the second time */
-	p->pgid = rec_int(r, 3);
-	p->sid = rec_int(r, 4);
-	p->start = rec_int(r, 5);
-	p->used = rec_int(r, 6);
-	p->peak = rec_int(r, 7);
-	p->job = copy(rec_field(r, 8));
-	p->type = copy(rec_key(r, "type"));
-	p->user = copy(rec_key(r, "user"));
-	p->comm = copy(rec_key(r, "comm"));
-	if (p->pgid < -1 || p->sid < -1 || p->start < -1 || p->used < -1 ||
-	    p->peak < -1)
-		return -1;
-	return 0;
-}
-
-static int
-frame_take(const struct file *m, struct snap *s, struct buf *why)
-{
-	int procs = procs_parse(rec_key(&m->cur.head, "procs"));
-	const struct rec *r;
 	size_t i;
-	int rv = 0;
 
-	s->procs = procs != -1 ? (enum procs)procs : PROCS_UNKNOWN;
-	for (i = 0; i < m->cur.n && rv == 0; i++) {
-		r = &m->cur.rec[i];
-		if (rec_is(r, "gpu"))
-			rv = gpu_take(s, r);
-		else if (rec_is(r, "proc"))
-			rv = proc_take(s, r);
-	}
-	if (rv == -1)
-		buf_printf(why, "%s: frame %zu, record %zu (%s): malformed",
-		    m->path, m->in.seen, i, r->field[0]);
-	return rv;
+	if (frame_take(s, &m->cur, &i) == 0)
+		return 0;
+	buf_printf(why, "%s: frame %zu, record %zu (%s): malformed", m->path,
+	    m->in.seen, i + 1, m->cur.rec[i].field[0]);
+	return -1;
 }
 
 /* The next frame into m->cur; behind the last one, that stays. */
@@ -208,7 +137,7 @@ file_look(void *state, struct snap *s, struct buf *why)
 		return -1;
 	if (file_next(m, why) == -1)
 		return -1;
-	return frame_take(m, s, why);
+	return take(m, s, why);
 }
 
 const struct backend file_backend = {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "gs-probe/frame.h"
 
+#include <string.h>
+
 #include "lib/rec.h"
+#include "lib/xalloc.h"
 #include "gs-probe/snap.h"
 
 static void
@@ -55,4 +58,84 @@ frame_add(struct recw *w, const struct frame_head *h, const struct snap *s)
 	for (i = 0; i < s->nproc; i++)
 		proc_add(w, s, &s->proc[i]);
 	recw_end(w);
+}
+
+static char *
+copy(const char *s)
+{
+	return s != NULL ? xstrdup(s) : NULL;
+}
+
+/* -1 where a number is no number. */
+static int
+gpu_take(struct snap *s, const struct rec *r)
+{
+	struct gpu *g = snap_gpu(s);
+	const char *place = rec_field(r, 6);
+	int word = place != NULL ? place_parse(place) : -1;
+
+	g->index = rec_int(r, 1);
+	g->uuid = copy(rec_field(r, 2));
+	g->total = rec_int(r, 3);
+	g->used = rec_int(r, 4);
+	g->util = rec_int(r, 5);
+	g->place = word != -1 ? (enum place)word : PLACE_NO;
+	g->name = copy(rec_key(r, "name"));
+	g->bus = copy(rec_key(r, "bus"));
+	g->mode = copy(rec_key(r, "mode"));
+	g->why = copy(rec_key(r, "why"));
+	g->temp = rec_key_int(r, "temp");
+	g->free = rec_key_int(r, "free");
+	g->reserved = rec_key_int(r, "reserved");
+	if (word == -1 || g->index < 0 || g->total < -1 || g->used < -1 ||
+	    g->util < -1 || g->temp < -1 || g->free < -1 || g->reserved < -1)
+		return -1;
+	return 0;
+}
+
+static int
+proc_take(struct snap *s, const struct rec *r)
+{
+	ssize_t gpu = snap_by_index(s, rec_int(r, 1));
+	int64_t pid = rec_int(r, 2);
+	struct gproc *p;
+
+	if (gpu == -1 || pid <= 0 || pid > INT32_MAX)
+		return -1;
+	p = snap_proc(s, (size_t)gpu, (pid_t)pid);
+	if (p->job != NULL || p->comm != NULL || p->used != -1)
+		return -1; /* that process on that GPU for the second time */
+	p->pgid = rec_int(r, 3);
+	p->sid = rec_int(r, 4);
+	p->start = rec_int(r, 5);
+	p->used = rec_int(r, 6);
+	p->peak = rec_int(r, 7);
+	p->job = copy(rec_field(r, 8));
+	p->type = copy(rec_key(r, "type"));
+	p->user = copy(rec_key(r, "user"));
+	p->comm = copy(rec_key(r, "comm"));
+	if (p->pgid < -1 || p->sid < -1 || p->start < -1 || p->used < -1 ||
+	    p->peak < -1)
+		return -1;
+	return 0;
+}
+
+int
+frame_take(struct snap *s, const struct frame *f, size_t *bad)
+{
+	int procs = procs_parse(rec_key(&f->head, "procs"));
+	const struct rec *r;
+	int rv = 0;
+
+	s->procs = procs != -1 ? (enum procs)procs : PROCS_UNKNOWN;
+	for (*bad = 0; *bad < f->n; (*bad)++) {
+		r = &f->rec[*bad];
+		if (rec_is(r, "gpu"))
+			rv = gpu_take(s, r);
+		else if (rec_is(r, "proc"))
+			rv = proc_take(s, r);
+		if (rv == -1)
+			return -1;
+	}
+	return 0;
 }

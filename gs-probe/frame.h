@@ -3,8 +3,10 @@
 #ifndef GS_FRAME_H
 #define GS_FRAME_H
 
+#include <stddef.h>
 #include <stdint.h>
 
+struct frame;
 struct recw;
 struct snap;
 
@@ -16,5 +18,11 @@ struct frame_head {
 
 void frame_add(
     struct recw *w, const struct frame_head *h, const struct snap *s);
+
+/*
+ * The other way round, into an empty snapshot.  Other records and unknown keys
+ * are left out.  -1 if *bad is a record of which a number is none.
+ */
+int frame_take(struct snap *s, const struct frame *f, size_t *bad);
 
 #endif

@@ -72,18 +72,24 @@ default_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The child's part.  What goes wrong is reported through `report`. */
-static void __attribute__((noreturn))
-become(char *const *argv, pid_t parent, const int fd[3], int report)
+void
+run_isolate(pid_t parent)
 {
-	int saved;
-
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
 	default_signals();
 	limit_files();
+}
+
+/* The child's part.  What goes wrong is reported through `report`. */
+static void __attribute__((noreturn))
+become(char *const *argv, pid_t parent, const int fd[3], int report)
+{
+	int saved;
+
+	run_isolate(parent);
 	if (dup2(fd[0], 0) != -1 && dup2(fd[1], 1) != -1 &&
 	    dup2(fd[2], 2) != -1) {
 		close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);

@@ -6,6 +6,8 @@
 #ifndef GS_RUN_H
 #define GS_RUN_H
 
+#include <sys/types.h>
+
 #include <stdint.h>
 
 #include "lib/buf.h"
@@ -27,6 +29,12 @@ struct run {
 };
 
 void run_helper(struct run *r, char *const *argv, int64_t timeout_ms);
+/*
+ * For a fork of ours that calls into a driver: a process group of its own,
+ * signals as they are by default, few descriptors, and an end with `parent`.
+ */
+void run_isolate(pid_t parent);
+
 void run_free(struct run *r);
 
 #endif

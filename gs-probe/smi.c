@@ -22,6 +22,7 @@
 #include "lib/clock.h"
 #include "lib/spawn.h"
 #include "lib/xalloc.h"
+#include "gs-probe/advice.h"
 #include "gs-probe/run.h"
 #include "gs-probe/say.h"
 #include "gs-probe/smicsv.h"
@@ -325,48 +326,10 @@ smi_look(void *state, struct snap *s, struct buf *why)
 	return 0;
 }
 
-static const char *
-smi_advice(const char *why)
-{
-	static const struct {
-		const char *text;
-		const char *advice;
-	} known[] = {
-	    {"No such file",
-		"install the tools of the NVIDIA driver, or "
-		"name nvidia-smi with GS_SMI"},
-	    {"communicate with the NVIDIA driver",
-		"load the kernel module: modprobe nvidia"},
-	    {"version mismatch",
-		"the driver was upgraded under its loaded "
-		"module: reload the module, or reboot"},
-	    {"Insufficient Permissions",
-		"you may not open /dev/nvidiactl: ask for its group"},
-	    {"libnvidia-ml", "install the library of the NVIDIA driver"},
-	    {"NVML: Unknown Error",
-		"a container that lost its devices: restart it"},
-	    {"No devices", "the driver sees no GPU: see lspci and dmesg"},
-	    {"lost", "see dmesg for Xid lines; the card needs a reboot"},
-	    {"timeout",
-		"see dmesg for Xid lines, or give a larger "
-		"--timeout"},
-	    {"cannot be killed", "the driver hangs: reboot"},
-	    {"signal",
-		"the driver's library crashed: reinstall the "
-		"driver"},
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strcasestr(why, known[i].text) != NULL)
-			return known[i].advice;
-	return NULL;
-}
-
 const struct backend smi_backend = {
     .name = "smi",
     .open = smi_open,
     .look = smi_look,
     .close = smi_close,
-    .advice = smi_advice,
+    .advice = advice_nvidia,
 };

@@ -11,6 +11,8 @@ gs_setup() {
 	    ROCR_VISIBLE_DEVICES HIP_VISIBLE_DEVICES; do
 		unset "$v"
 	done
+	# The GPUs of the machine that we are on are none of ours.
+	export GS_NVML=no-such-library
 	# SHELL is what script(1) runs its command with.
 	export LC_ALL=C TZ=UTC SHELL=/bin/sh
 	T=$BATS_TEST_DIRNAME

@@ -1,0 +1,245 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The NVML backend against a library that plays scenarios (nvmlstub.c).
+
+# Each test is a subshell, and run sets stderr_lines:
+# shellcheck disable=SC2030,SC2031,SC2154
+
+load lib
+load expect
+
+setup() {
+	gs_setup
+	STUB=$BIN/../t/nvmlstub
+	export GS_NVML=$STUB.so GS_FAKE_NVML=$PWD/scene
+	JOBS=
+}
+
+teardown() {
+	# shellcheck disable=SC2086
+	[ -z "$JOBS" ] || kill -KILL $JOBS 2>/dev/null || true
+}
+
+# has_frames N FILE: are there that many by now?
+has_frames() {
+	[ "$(grep -c '^end' "$2")" -ge "$1" ]
+}
+
+# scene LINE...: the scenario from now on.
+scene() {
+	printf '%s\n' "$@" >new
+	mv new scene
+}
+
+A100='gpu 0 uuid=GPU-a bus=00000000:C1:00.0 total=42949672960 reserved=629145600 used=14994636800 free=27325890560 util=55 mig=ns mode=0 name=NVIDIA A100'
+
+# one_case FILE: is what gs-probe makes of it what its expect.tsv says?
+one_case() {
+	local lib=$STUB.so want
+	! grep -q '^no nvmlDeviceGetMemoryInfo_v2' "$1" || lib=$STUB-v2.so
+	! grep -qx 'symbols v1' "$1" || lib=$STUB-v1.so
+	GS_NVML=$lib GS_FAKE_NVML=$1 run --separate-stderr \
+	    gs-probe --backend nvml --timeout 1
+	if grep -q '^verdict.fail' "${1%.txt}.expect.tsv"; then
+		[ "$status" -eq 2 ] && [ -z "$output" ] &&
+			[ "${#stderr_lines[@]}" -eq 1 ]
+		return
+	fi
+	want=$(grep -E '^(gpu|proc)' "${1%.txt}.expect.tsv")
+	[ "$status" -eq 0 ] && [ "$(as_expected)" = "$want" ]
+}
+
+@test "all scenarios seen in the wild are read as they should be" {
+	local dir c n=0 bad=()
+	shared fixtures/nvml >path
+	dir=$(cat path)
+	for c in "$dir"/*.txt; do
+		n=$((n + 1))
+		one_case "$c" || bad+=("$(basename "$c")")
+	done
+	echo "$n scenarios, wrong: ${bad[*]}"
+	[ "$n" -ge 16 ]
+	[ "${#bad[@]}" -eq 0 ]
+}
+
+@test "cards and processes come with all that is known and nothing else" {
+	scene "$A100" \
+	    'gpu 1 uuid=GPU-b bus=0000000F:5B:00.0 total=42949672960 reserved=0 used=0 free=42949672960 util=0 mode=3 name=NVIDIA A100' \
+	    'proc 0 list=compute pid=4194301 mem=8589934592' \
+	    'proc 0 list=graphics pid=4194302 mem=unknown'
+	run -0 --separate-stderr gs-probe
+	[ -z "$stderr" ]
+	[[ ${lines[0]} == "$(tsv gs 1 gs-probe)"*"backend=nvml"* ]]
+	[ "${lines[1]}" = "$(tsv gpu 0 GPU-a 40960 14300 55 yes \
+	    'name=NVIDIA A100' free=26060 reserved=600 bus=0000:c1:00.0 mode=Default)" ]
+	[ "${lines[2]}" = "$(tsv gpu 1 GPU-b 40960 0 0 alone \
+	    'name=NVIDIA A100' free=40960 reserved=0 bus=000f:5b:00.0 mode=Exclusive_Process)" ]
+	[ "${lines[3]}" = "$(tsv proc 0 4194301 - - - 8192 8192 - type=C)" ]
+	[ "${lines[4]}" = "$(tsv proc 0 4194302 - - - - - - type=G)" ]
+	[ "${lines[5]}" = "$(tsv end 4)" ]
+}
+
+@test "it is preferred to nvidia-smi, which is asked where it cannot work" {
+	scene "$A100"
+	export PATH=$T/bin:$PATH GS_FAKE_SMI=$T/fixtures/smi/plain
+	run -0 --separate-stderr gs-probe
+	[[ ${lines[0]} == *backend=nvml* ]]
+	scene 'init 9'
+	run -0 --separate-stderr gs-probe
+	[[ ${lines[0]} == *backend=smi* ]]
+	GS_NVML=no-such-library run -0 --separate-stderr gs-probe
+	[[ ${lines[0]} == *backend=smi* ]]
+}
+
+@test "the library of the driver is found by its name" {
+	scene "$A100"
+	mkdir lib
+	ln -s "$GS_NVML" lib/libnvidia-ml.so.1
+	unset GS_NVML
+	LD_LIBRARY_PATH=$PWD/lib run -0 gs-probe --backend nvml
+	[[ ${lines[1]} == *GPU-a* ]]
+}
+
+@test "a program in the lists of compute and graphics counts once" {
+	scene "$A100" \
+	    'proc 0 list=compute pid=4194301 mem=104857600' \
+	    'proc 0 list=graphics pid=4194301 mem=104857600'
+	run -0 gs-probe
+	[ "${lines[2]}" = "$(tsv proc 0 4194301 - - - 100 100 - type=C+G)" ]
+	[ "${#lines[@]}" -eq 4 ]
+}
+
+@test "a list longer than there was room for is read whole" {
+	{
+		echo "$A100"
+		for i in $(seq 300); do
+			echo "proc 0 list=compute pid=$((4190000 + i)) mem=1048576"
+		done
+	} >scene
+	run -0 gs-probe
+	[ "$(grep -c '^proc' <<<"$output")" -eq 300 ]
+	GS_NVML=$STUB-v1.so run -0 gs-probe
+	[ "$(grep -c '^proc.*	1	1	-' <<<"$output")" -eq 300 ]
+}
+
+@test "a lost card keeps its name and hides no other" {
+	scene "$A100" "${A100//GPU-a/GPU-b}"
+	mkfifo ask
+	gs-probe --on-demand <ask >out 2>err 3>&- &
+	JOBS+=" $!"
+	exec 8>ask
+	echo >&8
+	wait_for 20 grep -q ^end out
+	scene "${A100/ mode=/ handle_rc=15 mode=}" "${A100//GPU-a/GPU-b}"
+	echo >&8
+	wait_for 20 has_frames 2 out
+	exec 8>&-
+	grep -qx "$(tsv gpu 0 GPU-a - - - no bus=0000:c1:00.0 'why=GPU is lost')" out
+	[ "$(grep -c 'GPU-b.*	yes	' out)" -eq 2 ]
+}
+
+@test "compute modes decide who may be placed" {
+	scene "$A100" "${A100/mode=0/mode=2}" "${A100/mode=0/mode=3}"
+	run -0 gs-probe
+	[[ ${lines[1]} == *$'\tyes\t'*mode=Default ]]
+	[[ ${lines[2]} == *$'\tno\t'*mode=Prohibited$'\twhy=compute mode is Prohibited' ]]
+	[[ ${lines[3]} == *$'\talone\t'*mode=Exclusive_Process ]]
+}
+
+@test "a divided card takes no job, its instances do, with their processes" {
+	scene "${A100/mig=ns/mig=1}" "${A100//GPU-a/GPU-b}" \
+	    'inst 0 gi=1 ci=0 uuid=MIG-1 total=20937965568 reserved=0 used=2407530496 free=18530435072 name=NVIDIA A100 MIG 3g.20gb' \
+	    'inst 0 gi=2 ci=0 uuid=MIG-2 total=20937965568 reserved=0 used=0 free=20937965568 name=NVIDIA A100 MIG 3g.20gb' \
+	    'proc 0 list=compute pid=4194301 mem=2407530496 gi=1 ci=0' \
+	    'proc 0 list=compute pid=4194302 mem=1048576 gi=9 ci=0'
+	run -0 --separate-stderr gs-probe
+	grep -qx "gpu	0	GPU-a	.*	no	.*why=MIG is enabled" <<<"$output"
+	grep -qx "$(tsv gpu 2 MIG-1 19968 2296 - yes \
+	    'name=NVIDIA A100 MIG 3g.20gb' free=17672 reserved=0 mode=Default 'why=Not Supported')" <<<"$output"
+	grep -q "^gpu	3	MIG-2	19968	0	-	yes" <<<"$output"
+	grep -q "^proc	2	4194301	" <<<"$output"
+	grep -q "^proc	0	4194302	" <<<"$output"
+}
+
+@test "the driver's accounts know peaks that nobody saw" {
+	sleep 300 3>&- &
+	JOBS+=" $!"
+	scene "${A100/ mode=/ accounting=1 mode=}" \
+	    "proc 0 list=compute pid=$! mem=1048576 peak=8589934592"
+	run -0 gs-probe
+	[[ ${lines[2]} == "$(tsv proc 0 "$!")"*"$(tsv '' 1 8192 - type=C)"* ]]
+}
+
+@test "without a process list the cards are still told" {
+	scene "${A100/ mode=/ procs_rc=4 mode=}"
+	run -0 --separate-stderr gs-probe
+	[[ ${lines[0]} == *procs=unknown ]]
+	[[ ${lines[1]} == *GPU-a* ]]
+}
+
+@test "unified memory is unknown, not zero" {
+	scene "${A100/ mode=/ mem_rc=3 mem2_rc=3 mode=}"
+	run -0 gs-probe
+	[ "${lines[1]}" = "$(tsv gpu 0 GPU-a - - 55 yes 'name=NVIDIA A100' \
+	    bus=0000:c1:00.0 mode=Default 'why=Not Supported')" ]
+}
+
+@test "a call that hangs ends at the time limit, with one line and no child" {
+	scene "$A100" 'hang nvmlDeviceGetComputeRunningProcesses'
+	t0=$EPOCHREALTIME
+	run -2 --separate-stderr gs-probe --backend nvml --timeout 0.5
+	[ $(((${EPOCHREALTIME/./} - ${t0/./}) / 1000)) -lt 3000 ]
+	[ "$stderr" = "gs-probe: timeout after 0.5 s" ]
+	[ -z "$output" ]
+	run ! pgrep -f "gs-probe --backend nvml --timeout 0[.]5"
+}
+
+@test "a crash is told by its signal, and the next look starts anew" {
+	scene 'crash nvmlInit_v2'
+	run -2 --separate-stderr gs-probe --backend nvml
+	[[ $stderr == *'crashed: signal 11, Segmentation fault' ]]
+	scene "$A100"
+	gs-probe --backend nvml --interval 0.05 >out 2>err 3>&- &
+	JOBS+=" $!"
+	wait_for 20 grep -q ^end out
+	scene "$A100" 'crash nvmlDeviceGetComputeRunningProcesses'
+	wait_for 20 test -s err
+	scene "$A100"
+	n=$(grep -c ^end out)
+	wait_for 20 has_frames $((n + 2)) out
+	grep -q 'crashed: signal 11' err
+	[ "$(wc -l <err)" -eq 1 ]
+}
+
+@test "what a library prints does not get into the frames" {
+	scene 'banner stdout' "$A100"
+	run -0 --separate-stderr gs-probe --backend nvml
+	[[ ${lines[0]} == gs$'\t'1* ]]
+	[ "${#lines[@]}" -eq 3 ]
+}
+
+@test "a killed helper is replaced, and dies with gs-probe" {
+	scene "$A100"
+	gs-probe --backend nvml --interval 0.05 >out 2>err 3>&- &
+	probe=$!
+	JOBS+=" $probe"
+	wait_for 20 grep -q ^end out
+	helper=$(pgrep -P "$probe")
+	kill -KILL "$helper"
+	wait_for 20 sh -c "pgrep -P $probe | grep -vx $helper"
+	helper=$(pgrep -P "$probe")
+	kill -KILL "$probe"
+	wait_for 20 gone "$helper"
+}
+
+@test "--check tells of each backend, and what to do" {
+	scene 'init 9'
+	run -1 --separate-stderr gs-probe --check --backend nvml
+	[ "$output" = "nvml: does not work: NVML: Driver Not Loaded (9)
+nvml: load the kernel module: modprobe nvidia" ]
+	scene "$A100"
+	run -0 --separate-stderr gs-probe --check --backend nvml
+	[ "$output" = "nvml: works, 1 GPU" ]
+	GS_NVML=no-such.so run -1 gs-probe --check --backend nvml
+	[[ $output == *'no-such.so: cannot open shared object file'* ]]
+}
