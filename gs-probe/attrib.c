@@ -26,6 +26,10 @@
 #include "lib/xalloc.h"
 #include "gs-probe/snap.h"
 
+enum {
+	OFTEN = 64 /* looks after which a foreign process is asked again */
+};
+
 /* A process on a GPU. */
 struct seen {
 	char *uuid; /* of the GPU, or its index in words */
@@ -37,6 +41,7 @@ struct seen {
 	char *job; /* NULL: foreign */
 	bool tree; /* witness 2 spoke */
 	bool listed; /* in the snapshot at hand */
+	unsigned int asked; /* how often the witnesses of /proc were */
 };
 
 static char *
@@ -181,6 +186,17 @@ by_ancestors(const struct attrib *a, struct seen *e, bool tree)
 }
 
 /*
+ * Ancestors and environment are asked again and again, but ever more seldom:
+ * they cost, and what they say of a foreign process changes only if it
+ * executes another program.
+ */
+static bool
+is_due(const struct seen *e)
+{
+	return (e->asked & (e->asked - 1)) == 0 || e->asked % OFTEN == 0;
+}
+
+/*
  * Ask the witnesses for every process on the list, each for all of them
  * before the next: 3 lives on what 2 found.
  */
@@ -202,10 +218,11 @@ judge(struct attrib *a)
 			e = &a->seen[i];
 			if (!e->listed || e->start == -1 || by_memory(a, e))
 				continue;
-			if (w == TREE || w == ENV)
+			if ((w == TREE || w == ENV) && is_due(e))
 				by_ancestors(a, e, w == TREE);
 			else if (w == SESSION)
 				by_session(a, e);
+			e->asked += w == ENV;
 		}
 }
 

@@ -26,6 +26,7 @@
 #include "lib/xalloc.h"
 
 enum {
+	STAT_BYTES = 2048,
 	FILE_MAX = 8 * 1024 * 1024, /* more than the kernel allows argv, env */
 };
 
@@ -115,9 +116,10 @@ bad:
 int
 procfs_stat(pid_t pid, struct pstat *st)
 {
-	struct buf b = {0};
+	char text[STAT_BYTES];
 	struct stat sb;
-	int fd, rv;
+	ssize_t n;
+	int fd;
 
 	*st = (struct pstat){.pid = pid};
 	fd = proc_open("/proc/%d/stat", (int)pid);
@@ -125,11 +127,16 @@ procfs_stat(pid_t pid, struct pstat *st)
 		return -1;
 	if (fstat(fd, &sb) == 0)
 		st->uid = sb.st_uid;
-	rv = read_close(fd, &b);
-	if (rv == 0)
-		rv = stat_parse(b.p, st);
-	buf_free(&b);
-	return rv;
+	/* The kernel gives it in one piece, and making it is what costs. */
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0) {
+		if (n == 0)
+			errno = ESRCH;
+		return -1;
+	}
+	text[n] = '\0';
+	return stat_parse(text, st);
 }
 
 bool
