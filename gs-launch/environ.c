@@ -103,6 +103,32 @@ folder(const char *path)
 	return dir;
 }
 
+/*
+ * Let the job see its GPUs and no others.  The variables of AMD filter one
+ * behind the other, so with one of them set the others have to go.
+ */
+static void
+show_gpus(const struct launch *l)
+{
+	static const char *const amd[] = {"ROCR_VISIBLE_DEVICES",
+	    "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+	    "CUDA_VISIBLE_DEVICES"};
+	char *name;
+	size_t i;
+
+	if (l->mask == NULL) {
+		if (l->gpus != NULL)
+			set("CUDA_VISIBLE_DEVICES", l->gpus);
+		return;
+	}
+	name = xstrndup(l->mask, strcspn(l->mask, "="));
+	for (i = 0;
+	     strcmp(name, amd[0]) == 0 && i < sizeof(amd) / sizeof(amd[0]); i++)
+		set(amd[i], NULL);
+	set(name, strchr(l->mask, '=') + 1);
+	free(name);
+}
+
 int
 environ_shape(const struct launch *l, struct refusal *why)
 {
@@ -110,8 +136,7 @@ environ_shape(const struct launch *l, struct refusal *why)
 
 	if (l->env != NULL && file_load(l->env, why) == -1)
 		return -1;
-	if (l->gpus != NULL)
-		set("CUDA_VISIBLE_DEVICES", l->gpus);
+	show_gpus(l);
 	if (getenv("CUDA_DEVICE_ORDER") == NULL)
 		set("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
 	set("GS_JOB", l->id);

@@ -32,6 +32,7 @@ enum {
 	OPT_ATTEMPT,
 	OPT_NO,
 	OPT_UUIDS,
+	OPT_MASK,
 	OPT_VRAM,
 	OPT_LOG,
 	OPT_JOURNAL,
@@ -49,6 +50,7 @@ static const struct option longopts[] = {
     {"no", required_argument, NULL, OPT_NO},
     {"gpus", required_argument, NULL, 'g'},
     {"uuids", required_argument, NULL, OPT_UUIDS},
+    {"mask", required_argument, NULL, OPT_MASK},
     {"vram", required_argument, NULL, OPT_VRAM},
     {"log", required_argument, NULL, OPT_LOG},
     {"journal", required_argument, NULL, OPT_JOURNAL},
@@ -76,6 +78,7 @@ static const char help_text[] =
     "      --no N            the job's number for people\n"
     "  -g, --gpus LIST       the GPUs it may see: indices or UUIDs\n"
     "      --uuids LIST      their identities, for the journal\n"
+    "      --mask NAME=LIST  set this, not CUDA_VISIBLE_DEVICES=LIST\n"
     "      --vram SIZE       memory declared for each GPU\n"
     "      --log FILE        append the job's output to it\n"
     "      --journal FILE    claim the attempt there and record its end\n"
@@ -214,6 +217,17 @@ version(void)
 	exit(GS_OK);
 }
 
+/* A variable and its value. */
+static const char *
+mask(const char *arg)
+{
+	const char *eq = strchr(arg, '=');
+
+	if (eq == NULL || eq == arg)
+		wrong("--mask '%s': not NAME=LIST", arg);
+	return arg;
+}
+
 /* Options that say who the job is and what is kept of it.  0 if `ch` is none
  * of them. */
 static int
@@ -229,6 +243,8 @@ option_who(struct launch *l, int ch, const char *arg)
 		l->gpus = list("--gpus", arg);
 	else if (ch == OPT_UUIDS)
 		l->uuids = list("--uuids", arg);
+	else if (ch == OPT_MASK)
+		l->mask = mask(arg);
 	else if (ch == OPT_VRAM)
 		l->vram_mib = memory(arg);
 	else if (ch == OPT_LOG)

@@ -15,6 +15,8 @@ struct launch {
 	int64_t no; /* number for people; -1: none */
 	const char *gpus; /* "0,1"; "": none may be seen */
 	const char *uuids; /* the same GPUs */
+	const char *mask; /* NAME=LIST that shows them to programs; NULL: gpus
+	    in CUDA_VISIBLE_DEVICES */
 	int64_t vram_mib; /* for each GPU; -1: undeclared */
 	const char *log;
 	const char *journal; /* then id is there, too */

@@ -54,17 +54,48 @@ log_path(const struct loop *l, const struct run *r)
 	    (long long)r->attempt);
 }
 
+/*
+ * "ROCR_VISIBLE_DEVICES=0,1", of the words that the GPUs have for programs.
+ * NULL if they have none; one set of GPUs has one variable.
+ */
+static char *
+mask(const struct loop *l, const char *gpus)
+{
+	char *copy = xstrdup(gpus), *rest = copy, *word;
+	const char *env, *eq;
+	const struct rec *gpu;
+	struct buf b = {0};
+
+	while ((word = strsep(&rest, ",")) != NULL) {
+		gpu = probe_gpu(&l->probe, word);
+		env = gpu != NULL ? rec_key(gpu, "env") : NULL;
+		eq = env != NULL ? strchr(env, '=') : NULL;
+		if (eq == NULL) {
+			buf_free(&b);
+			break;
+		}
+		if (b.len == 0)
+			buf_str(&b, env);
+		else
+			buf_printf(&b, ",%s", eq + 1);
+	}
+	free(copy);
+	return b.p;
+}
+
 static void
 add_words(const struct loop *l, const struct run *r, const char *uuids,
     struct words *w)
 {
-	char *log = log_path(l, r);
+	char *log = log_path(l, r), *shown;
 
 	words_opt(w, "--id", r->id);
 	words_int(w, "--attempt", r->attempt);
 	words_int(w, "--no", r->no);
 	words_opt(w, "--gpus", r->gpus != NULL ? r->gpus : "");
 	words_opt(w, "--uuids", uuids);
+	shown = r->gpus != NULL ? mask(l, r->gpus) : NULL;
+	words_opt(w, "--mask", shown);
 	if (r->attr.vram_mib >= 0)
 		words_int(w, "--vram", r->attr.vram_mib);
 	words_opt(w, "--log", log);
@@ -78,6 +109,7 @@ add_words(const struct loop *l, const struct run *r, const char *uuids,
 	words_opt(w, "--cwd", r->attr.cwd);
 	words_opt(w, "--env", r->attr.env);
 	words_opt(w, "--shell", r->cmd);
+	free(shown);
 	free(log);
 }
 

@@ -78,6 +78,9 @@ spot_eligible(const struct alloc *a, const struct spot *sp, const struct job *j)
 {
 	if (!sp->managed || !spot_matches(sp, j->attr.on))
 		return false;
+	/* A program can use one part of a GPU, and nothing beside it. */
+	if (j->attr.gpus > 1 && sp->gpu->parent != NULL)
+		return false;
 	return !j->attr.light || sp->gpu == a->shared;
 }
 

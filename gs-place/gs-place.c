@@ -48,20 +48,42 @@ answer_write(struct recw *w, const struct job *j, const struct answer *ans)
 	buf_free(&b);
 }
 
+/* What programs call the GPU. */
+static void
+word_write(struct buf *b, const struct snap *s, int64_t index)
+{
+	const char *env = NULL;
+	size_t i;
+
+	for (i = 0; i < s->ngpu; i++)
+		if (s->gpu[i].index == index)
+			env = s->gpu[i].env;
+	if (env != NULL && strchr(env, '=') != NULL)
+		buf_str(b, strchr(env, '=') + 1);
+	else
+		buf_printf(b, "%lld", (long long)index);
+}
+
 /* The bare list of the first job that is placed. */
 static void
-list_write(struct recw *w, const struct answer *ans)
+list_write(struct recw *w, const struct snap *s, const struct answer *ans)
 {
+	size_t i;
+
 	if (ans->verdict != PLACED || w->buf.len > 0)
 		return;
-	gpu_list(&w->buf, ans);
+	for (i = 0; i < ans->ngpu; i++) {
+		if (i > 0)
+			buf_char(&w->buf, ',');
+		word_write(&w->buf, s, ans->gpu[i]);
+	}
 	buf_char(&w->buf, '\n');
 }
 
 /* Ask for some jobs; how many were placed. */
 static size_t
-jobs_place(struct alloc *a, const struct job *j, size_t n, bool gpus_only,
-    struct recw *w)
+jobs_place(struct alloc *a, const struct snap *s, const struct job *j, size_t n,
+    const struct opts *o, struct recw *w)
 {
 	struct answer ans;
 	size_t i, placed = 0;
@@ -69,8 +91,8 @@ jobs_place(struct alloc *a, const struct job *j, size_t n, bool gpus_only,
 	for (i = 0; i < n; i++) {
 		alloc_job(a, &j[i], &ans);
 		placed += ans.verdict == PLACED;
-		if (gpus_only)
-			list_write(w, &ans);
+		if (o->gpus_only)
+			list_write(w, s, &ans);
 		else
 			answer_write(w, &j[i], &ans);
 	}
@@ -96,8 +118,8 @@ frame_answer(const struct opts *o, const struct frame *f, struct recw *w)
 		recw_frame(w, "gs-place");
 		recw_kstr(w, "time", rec_key(&f->head, "time"));
 	}
-	placed = jobs_place(a, s.job, s.njob, o->gpus_only, w);
-	placed += jobs_place(a, o->job, o->njob, o->gpus_only, w);
+	placed = jobs_place(a, &s, s.job, s.njob, o, w);
+	placed += jobs_place(a, &s, o->job, o->njob, o, w);
 	if (!o->gpus_only)
 		recw_end(w);
 	alloc_free(a);

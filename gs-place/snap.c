@@ -137,6 +137,7 @@ take_gpu(struct reading *r, const struct rec *rec)
 	    .uuid = rec_field(rec, 2),
 	    .name = rec_key(rec, "name"),
 	    .parent = rec_key(rec, "parent"),
+	    .env = rec_key(rec, "env"),
 	    .why = rec_key(rec, "why"),
 	    .place = place_of(rec_field(rec, 6)),
 	};

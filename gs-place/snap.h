@@ -26,6 +26,7 @@ struct gpu {
 	const char *uuid; /* NULL: unknown */
 	const char *name; /* of the model; NULL: unknown */
 	const char *parent; /* uuid or index of the GPU it is a part of; NULL */
+	const char *env; /* NAME=WORD that names it to programs; NULL */
 	const char *why; /* why it takes no job; NULL */
 	int64_t total; /* -1: unknown */
 	int64_t used; /* -1: unknown */

@@ -23,6 +23,8 @@ gpu_add(struct recw *w, const struct gpu *g)
 	recw_kstr(w, "bus", g->bus);
 	recw_kint(w, "temp", g->temp);
 	recw_kstr(w, "mode", g->mode);
+	recw_kint(w, "parent", g->parent);
+	recw_kstr(w, "env", g->env);
 	recw_kstr(w, "why", g->why);
 }
 
@@ -83,12 +85,15 @@ gpu_take(struct snap *s, const struct rec *r)
 	g->name = copy(rec_key(r, "name"));
 	g->bus = copy(rec_key(r, "bus"));
 	g->mode = copy(rec_key(r, "mode"));
+	g->env = copy(rec_key(r, "env"));
 	g->why = copy(rec_key(r, "why"));
 	g->temp = rec_key_int(r, "temp");
 	g->free = rec_key_int(r, "free");
 	g->reserved = rec_key_int(r, "reserved");
+	g->parent = rec_key_int(r, "parent");
 	if (word == -1 || g->index < 0 || g->total < -1 || g->used < -1 ||
-	    g->util < -1 || g->temp < -1 || g->free < -1 || g->reserved < -1)
+	    g->util < -1 || g->temp < -1 || g->free < -1 || g->reserved < -1 ||
+	    g->parent < -1)
 		return -1;
 	return 0;
 }

@@ -217,6 +217,7 @@ divide(const struct card *parent, struct instances *in, int64_t *index)
 	unsigned int count = 0, i;
 	struct instance *e;
 	nvml_device dev;
+	struct gpu *g;
 	struct card c;
 
 	if (n->mig_count == NULL || n->mig_device == NULL ||
@@ -227,6 +228,11 @@ divide(const struct card *parent, struct instances *in, int64_t *index)
 		if (n->mig_device(parent->dev, i, &dev) != NVML_OK)
 			continue;
 		c = card_add(parent->m, parent->s, dev, (*index)++);
+		g = gpu_of(&c);
+		g->parent = gpu_of(parent)->index;
+		/* CUDA has no number for it. */
+		if (g->uuid != NULL)
+			g->env = xasprintf("CUDA_VISIBLE_DEVICES=%s", g->uuid);
 		in->v = xreallocarray(in->v, in->n + 1, sizeof(*in->v));
 		e = &in->v[in->n++];
 		*e = (struct instance){0, NVML_NO_INSTANCE, c.at};

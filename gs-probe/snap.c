@@ -33,6 +33,7 @@ snap_gpu(struct snap *s)
 	    .reserved = -1,
 	    .util = -1,
 	    .temp = -1,
+	    .parent = -1,
 	};
 	return g;
 }
@@ -89,6 +90,7 @@ gpu_free(struct gpu *g)
 	free(g->name);
 	free(g->bus);
 	free(g->mode);
+	free(g->env);
 	free(g->why);
 }
 

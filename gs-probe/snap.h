@@ -25,6 +25,8 @@ struct gpu {
 	char *name;
 	char *bus; /* as sysfs writes it: 0000:c1:00.0 */
 	char *mode; /* compute mode in the driver's words */
+	char *
+	    env; /* NAME=WORD that makes a program use it; NULL: its index does */
 	char *why; /* why it takes no job, or why a number is unknown */
 	int64_t total; /* MiB */
 	int64_t used;
@@ -32,6 +34,7 @@ struct gpu {
 	int64_t reserved; /* neither used nor free */
 	int64_t util; /* percent */
 	int64_t temp; /* degrees Celsius */
+	int64_t parent; /* index of the GPU that it is a part of */
 	enum place place;
 };
 

@@ -3,7 +3,7 @@
 # The NVML backend against a library that plays scenarios (nvmlstub.c).
 
 # Each test is a subshell, and run sets stderr_lines:
-# shellcheck disable=SC2030,SC2031,SC2154
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154
 
 load lib
 load expect
@@ -155,10 +155,26 @@ one_case() {
 	run -0 --separate-stderr gs-probe
 	grep -qx "gpu	0	GPU-a	.*	no	.*why=MIG is enabled" <<<"$output"
 	grep -qx "$(tsv gpu 2 MIG-1 19968 2296 - yes \
-	    'name=NVIDIA A100 MIG 3g.20gb' free=17672 reserved=0 mode=Default 'why=Not Supported')" <<<"$output"
+	    'name=NVIDIA A100 MIG 3g.20gb' free=17672 reserved=0 mode=Default \
+	    parent=0 env=CUDA_VISIBLE_DEVICES=MIG-1 'why=Not Supported')" <<<"$output"
 	grep -q "^gpu	3	MIG-2	19968	0	-	yes" <<<"$output"
 	grep -q "^proc	2	4194301	" <<<"$output"
 	grep -q "^proc	0	4194302	" <<<"$output"
+}
+
+@test "a job on a MIG instance sees it by the name that CUDA knows" {
+	scene "${A100/mig=ns/mig=1}" \
+	    'inst 0 gi=1 ci=0 uuid=MIG-1 total=20937965568 reserved=0 used=0 free=20937965568' \
+	    'inst 0 gi=2 ci=0 uuid=MIG-2 total=20937965568 reserved=0 used=0 free=20937965568'
+	[ "$(gs-probe | gs-place --job '[vram=8G]' --gpus-only)" = MIG-1 ]
+	{
+		echo '[vram=15G] echo $CUDA_VISIBLE_DEVICES; until [ -e go ]; do sleep 0.1; done'
+		echo '[vram=15G] echo $CUDA_VISIBLE_DEVICES; touch go'
+		echo '[vram=8G gpus=2] echo no program can use two'
+	} >jobs.txt
+	run -125 gs-loop jobs.txt --poll 0.1
+	[ "$(cat gs_logs/job-1.log gs_logs/job-2.log)" = $'MIG-1\nMIG-2' ]
+	[[ $output == *'job 3 INFEASIBLE: '* ]]
 }
 
 @test "the driver's accounts know peaks that nobody saw" {

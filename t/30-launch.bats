@@ -326,6 +326,15 @@ PATH=$PATH" ]
 	[ "$(cat l)" = $'4FASTEST_FIRST\n<>' ]
 }
 
+@test "--mask shows the GPUs by another variable, and alone" {
+	HIP_VISIBLE_DEVICES=3 CUDA_VISIBLE_DEVICES=4 run -0 gs-launch --wait \
+	    --log l --gpus 1 --mask ROCR_VISIBLE_DEVICES=0 -- env
+	[ "$(grep -E '^(HIP|CUDA_VIS|ROCR|GS_GPUS)' l | sort | paste -sd' ')" = \
+	    'GS_GPUS=1 ROCR_VISIBLE_DEVICES=0' ]
+	run -125 --separate-stderr gs-launch --mask =0 -- true
+	[ "${stderr_lines[0]}" = "gs-launch: --mask '=0': not NAME=LIST" ]
+}
+
 @test "--env replaces the environment, by lines or by NUL" {
 	printf 'PATH=%s\n\nB=x y=z\nGS_JOB=no\n' "$PATH" >lines
 	printf 'PATH=%s\0B=x\ny\0' "$PATH" >nuls

@@ -19,7 +19,7 @@ _gs_options() {
 		    --slots
 		;;
 	gs-launch)
-		echo --id --attempt --no -g --gpus --uuids --vram --log \
+		echo --id --attempt --no -g --gpus --uuids --mask --vram --log \
 		    --journal --seen -t --timeout --grace --linger --cwd \
 		    --env --shell -w --wait
 		;;
