@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "gs-probe/amdgpu.h"
 #include "gs-probe/file.h"
 #include "gs-probe/nvml.h"
 #include "gs-probe/sim.h"
@@ -11,6 +12,7 @@
 const struct backend *const backends[] = {
     &nvml_backend,
     &smi_backend,
+    &amdgpu_backend,
     &sim_backend,
     &file_backend,
     NULL,

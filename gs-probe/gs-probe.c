@@ -47,7 +47,8 @@ static void __attribute__((noreturn)) usage(FILE *to, int status)
 	      "      --on-demand      print a frame for each line on stdin\n"
 	      "      --check          say which backends work here, and why "
 	      "not\n"
-	      "      --backend NAME   nvml, smi, sim:N[xSIZE] or file:PATH\n"
+	      "      --backend NAME   nvml, smi, amdgpu, sim:N[xSIZE],\n"
+	      "                       file:PATH\n"
 	      "      --sim N[xSIZE]   N simulated GPUs (of 24G)\n"
 	      "  -g, --gpus LIST      only these, in this order\n"
 	      "  -l, --log-dir DIR    know only the jobs of this log "
@@ -216,25 +217,31 @@ backend_asked(const struct opts *o, struct backend_conf *conf)
 	return b;
 }
 
-/* Open that one, or else the first that can be and is not only for the asking.
+/*
+ * Open that one, or else the first that can be opened and is not only for the
+ * asking.
  */
 static void
 backend_open(
     struct probe *p, const struct backend *b, const struct backend_conf *conf)
 {
-	struct buf why = {0};
+	struct buf all = {0}, why = {0};
 	size_t i;
 
 	for (i = 0; p->state == NULL && backends[i] != NULL; i++) {
 		if (b != NULL ? backends[i] != b : backends[i]->on_request)
 			continue;
-		buf_reset(&why);
 		p->backend = backends[i];
 		p->state = backends[i]->open(conf, &why);
+		if (p->state == NULL)
+			buf_printf(&all, "%s%s: %s", all.len > 0 ? "; " : "",
+			    backends[i]->name, why.p);
+		buf_reset(&why);
 	}
 	if (p->state == NULL)
-		errx(GS_BAD, "%s: %s", p->backend->name, why.p);
+		errx(GS_BAD, "%s", all.p);
 	/* Why an earlier one could not be: --check tells. */
+	buf_free(&all);
 	buf_free(&why);
 }
 

@@ -10,14 +10,28 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "lib/rec.h"
+#include "lib/xalloc.h"
+#include "gs-probe/frame.h"
 #include "gs-probe/run.h"
 
 enum {
 	KILL_WAIT_MS = 500 /* for it to be gone */
+};
+
+struct keeper {
+	const struct keeper_work *work;
+	int64_t timeout_ms; /* of its start, and of each look */
+	pid_t pid; /* 0: there is none */
+	int fd; /* a byte to it is a request, a frame from it the answer */
+	struct frames in;
+	pid_t stuck; /* one that outlived SIGKILL; 0 */
 };
 
 /* A frame of nothing but a reason, or of nothing at all: it is ready. */
@@ -27,6 +41,21 @@ report(struct recw *w, const char *why)
 	recw_frame(w, "gs-probe");
 	recw_kstr(w, "why", why);
 	recw_end(w);
+}
+
+static void
+answer(const struct keeper_work *work, void *state, struct recw *w)
+{
+	struct frame_head h = {.time = time(NULL)};
+	struct buf why = {0};
+	struct snap s = {0};
+
+	if (work->look(state, &s, &why) == 0)
+		frame_add(w, &h, &s);
+	else
+		report(w, why.p);
+	snap_free(&s);
+	buf_free(&why);
 }
 
 /* The child's part: until nobody asks any more. */
@@ -47,22 +76,9 @@ serve(const struct keeper_work *work, pid_t parent, int fd)
 		_exit(1);
 	state = work->begin(&why);
 	report(&w, state == NULL ? why.p : NULL);
-	while (
-	    recw_flush(&w, fd) == 0 && state != NULL && read(fd, &c, 1) == 1) {
-		buf_reset(&why);
-		if (work->look(state, &w, &why) == -1) {
-			recw_free(&w);
-			w = (struct recw){0};
-			report(&w, why.p);
-		}
-	}
+	while (recw_flush(&w, fd) == 0 && state != NULL && read(fd, &c, 1) == 1)
+		answer(work, state, &w);
 	_exit(0);
-}
-
-void
-keeper_init(struct keeper *k, const struct keeper_work *work)
-{
-	*k = (struct keeper){.work = work, .fd = -1};
 }
 
 /* Close our end; true if it is gone, false if it cannot be killed. */
@@ -89,13 +105,22 @@ let_go(struct keeper *k, int *status)
 	return gone;
 }
 
+static void
+end(struct keeper *k)
+{
+	int status;
+
+	if (k->pid > 0)
+		let_go(k, &status);
+}
+
 /* It ended although nobody asked it to. */
 static void
 explain_end(struct keeper *k, struct buf *why)
 {
 	int status = 0;
 
-	/* Its pipe is closed, so its end is a matter of moments. */
+	/* Its socket is closed, so its end is a matter of moments. */
 	if (!let_go(k, &status))
 		buf_str(why, "the helper hangs while it ends");
 	else if (WIFSIGNALED(status))
@@ -106,29 +131,23 @@ explain_end(struct keeper *k, struct buf *why)
 		    why, "the helper ended with %d", WEXITSTATUS(status));
 }
 
-static int
-timed_out(struct keeper *k, int64_t timeout_ms, struct buf *why)
-{
-	int status;
-
-	let_go(k, &status);
-	buf_printf(why, "timeout after %g s", (double)timeout_ms / 1000);
-	return -1;
-}
-
 /* Its next frame, which may be a reason. */
 static int
-hear(struct keeper *k, int64_t timeout_ms, struct frame *f, struct buf *why)
+hear(struct keeper *k, struct frame *f, struct buf *why)
 {
 	struct pollfd pfd = {.fd = k->fd, .events = POLLIN};
-	int64_t deadline = clock_ms() + timeout_ms, left;
+	int64_t deadline = clock_ms() + k->timeout_ms, left;
 	const char *reason;
 	int got;
 
 	while ((got = frames_next(&k->in, f)) == 0) {
 		left = deadline - clock_ms();
-		if (left <= 0)
-			return timed_out(k, timeout_ms, why);
+		if (left <= 0) {
+			end(k);
+			buf_printf(why, "timeout after %g s",
+			    (double)k->timeout_ms / 1000);
+			return -1;
+		}
 		if (poll(&pfd, 1, (int)left) != 1)
 			continue;
 		if (buf_read(&k->in.in, k->fd, 64 * 1024) <= 0) {
@@ -160,6 +179,7 @@ start(struct keeper *k)
 	}
 	close(pair[1]);
 	if (k->pid == -1) {
+		k->pid = 0;
 		close(pair[0]);
 		return -1;
 	}
@@ -167,8 +187,9 @@ start(struct keeper *k)
 	return 0;
 }
 
-int
-keeper_start(struct keeper *k, int64_t timeout_ms, struct buf *why)
+/* Start it, if there is none, and wait until it is ready. */
+static int
+ensure(struct keeper *k, struct buf *why)
 {
 	struct frame f;
 
@@ -183,35 +204,64 @@ keeper_start(struct keeper *k, int64_t timeout_ms, struct buf *why)
 	}
 	if (start(k) == -1) {
 		buf_str(why, strerror(errno));
-		k->pid = 0;
 		return -1;
 	}
-	if (hear(k, timeout_ms, &f, why) == -1) {
-		keeper_end(k);
+	if (hear(k, &f, why) == -1) {
+		end(k);
 		return -1;
 	}
 	frame_free(&f);
 	return 0;
 }
 
-int
-keeper_ask(
-    struct keeper *k, int64_t timeout_ms, struct frame *f, struct buf *why)
+void *
+keeper_open(const struct keeper_work *work, const struct backend_conf *conf,
+    struct buf *why)
 {
-	if (keeper_start(k, timeout_ms, why) == -1)
+	struct keeper *k;
+
+	if (conf->arg != NULL) {
+		buf_str(why, "takes no argument");
+		return NULL;
+	}
+	k = xcalloc(1, sizeof(*k));
+	k->work = work;
+	k->timeout_ms = conf->timeout_ms;
+	k->fd = -1;
+	if (ensure(k, why) == 0)
+		return k;
+	free(k);
+	return NULL;
+}
+
+int
+keeper_look(void *keeper, struct snap *s, struct buf *why)
+{
+	struct keeper *k = keeper;
+	struct frame f;
+	size_t bad;
+	int rv;
+
+	if (ensure(k, why) == -1)
 		return -1;
 	if (send(k->fd, "", 1, MSG_NOSIGNAL) != 1) {
 		explain_end(k, why);
 		return -1;
 	}
-	return hear(k, timeout_ms, f, why);
+	if (hear(k, &f, why) == -1)
+		return -1;
+	rv = frame_take(s, &f, &bad);
+	if (rv == -1)
+		buf_printf(why, "record %zu of the helper is malformed", bad);
+	frame_free(&f);
+	return rv;
 }
 
 void
-keeper_end(struct keeper *k)
+keeper_close(void *keeper)
 {
-	int status;
+	struct keeper *k = keeper;
 
-	if (k->pid > 0)
-		let_go(k, &status);
+	end(k);
+	free(k);
 }

@@ -14,10 +14,12 @@
  */
 #include "gs-probe/smi.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/clock.h"
 #include "lib/spawn.h"
@@ -54,6 +56,29 @@ copy(const char *s)
 	return s != NULL ? xstrdup(s) : NULL;
 }
 
+/* Can it be executed, as far as that can be told without doing so? */
+static bool
+is_there(const char *cmd)
+{
+	const char *path = getenv("PATH");
+	char *list, *rest, *dir, *full;
+	bool found = false;
+
+	/* With a slash it names a file; else it may be for the shell. */
+	if (strpbrk(cmd, " \t\"'$;&|<>()`\\*?[") != NULL)
+		return true;
+	if (strchr(cmd, '/') != NULL)
+		return access(cmd, X_OK) == 0;
+	list = rest = xstrdup(path != NULL ? path : "/usr/bin:/bin");
+	while (!found && (dir = strsep(&rest, ":")) != NULL) {
+		full = xasprintf("%s/%s", *dir != '\0' ? dir : ".", cmd);
+		found = access(full, X_OK) == 0;
+		free(full);
+	}
+	free(list);
+	return found;
+}
+
 static void *
 smi_open(const struct backend_conf *conf, struct buf *why)
 {
@@ -64,8 +89,14 @@ smi_open(const struct backend_conf *conf, struct buf *why)
 		buf_str(why, "takes no argument");
 		return NULL;
 	}
+	if (cmd == NULL || *cmd == '\0')
+		cmd = "nvidia-smi";
+	if (!is_there(cmd)) {
+		buf_printf(why, "%s: %s", cmd, strerror(ENOENT));
+		return NULL;
+	}
 	m = xcalloc(1, sizeof(*m));
-	m->cmd = xstrdup(cmd != NULL && *cmd != '\0' ? cmd : "nvidia-smi");
+	m->cmd = xstrdup(cmd);
 	m->timeout_ms = conf->timeout_ms;
 	return m;
 }

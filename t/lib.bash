@@ -12,7 +12,7 @@ gs_setup() {
 		unset "$v"
 	done
 	# The GPUs of the machine that we are on are none of ours.
-	export GS_NVML=no-such-library
+	export GS_NVML=no-such-library GS_SYSROOT=/nonexistent
 	# SHELL is what script(1) runs its command with.
 	export LC_ALL=C TZ=UTC SHELL=/bin/sh
 	T=$BATS_TEST_DIRNAME

@@ -50,7 +50,7 @@ _gs() {
 		words=(-W 'backfill fifo')
 		;;
 	--backend)
-		words=(-W 'nvml smi sim: file:')
+		words=(-W 'nvml smi amdgpu sim: file:')
 		;;
 	--probe | --place | --launch)
 		words=(-c)
