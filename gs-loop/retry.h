@@ -15,7 +15,7 @@ struct run;
 /*
  * What the end of its log says of an attempt that has ended.  Only one that
  * failed by itself is looked at.  A weak sign is a strong one if a GPU of the
- * job was nearly full when it was last seen.
+ * job was nearly full not long before.
  */
 enum oom_class retry_class(const struct run *r, const struct job_fold *j);
 

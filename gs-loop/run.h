@@ -38,7 +38,7 @@ struct gpu_use {
 	int64_t now; /* MiB in the latest frame; -1: not seen */
 	int64_t peak; /* -1: never seen */
 	int64_t kept; /* the peak that the journal knows; -1: none */
-	bool full; /* the GPU was nearly full in the latest frame */
+	int64_t full_at; /* when the GPU was last seen nearly full; 0: never */
 };
 
 struct run {

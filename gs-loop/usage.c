@@ -5,10 +5,13 @@
 
 #include "gs-loop/loop.h"
 #include "gs-loop/say.h"
+#include "lib/clock.h"
 #include "lib/unit.h"
 
 enum {
-	FULL_PCT = 95 /* in use: nearly full */
+	FULL_PCT = 95, /* in use: nearly full */
+	/* A program that failed gives its memory back before it ends. */
+	FULL_MS = 10000,
 };
 
 static struct gpu_use *
@@ -83,8 +86,9 @@ take_gpu(struct run *r, struct gpu_use *u, const struct rec *gpu)
 {
 	if (gpu == NULL)
 		return;
-	u->full = rec_int(gpu, 3) > 0 &&
-	    rec_int(gpu, 4) >= rec_int(gpu, 3) * FULL_PCT / 100;
+	if (rec_int(gpu, 3) > 0 &&
+	    rec_int(gpu, 4) >= rec_int(gpu, 3) * FULL_PCT / 100)
+		u->full_at = clock_ms();
 	if (rec_int(gpu, 5) >= 0) {
 		r->util_sum += rec_int(gpu, 5);
 		r->util_n++;
@@ -187,7 +191,8 @@ usage_full(const struct run *r)
 	size_t i;
 
 	for (i = 0; i < r->nuse; i++)
-		if (r->use[i].full)
+		if (r->use[i].full_at != 0 &&
+		    clock_ms() - r->use[i].full_at <= FULL_MS)
 			return true;
 	return false;
 }

@@ -26,7 +26,7 @@ int64_t usage_util(const struct run *r);
 int64_t usage_peak(const struct run *r);
 int64_t usage_now(const struct run *r);
 
-/* Was one of its GPUs nearly full when it was last seen there? */
+/* Was one of its GPUs seen nearly full in the last ten seconds? */
 bool usage_full(const struct run *r);
 
 /*
