@@ -9,6 +9,7 @@
 
 #include "lib/gs.h"
 #include "lib/unit.h"
+#include "lib/xalloc.h"
 
 enum {
 	NUMBER_MAX = 1000000
@@ -19,6 +20,7 @@ enum {
 	OPT_BOARD_LINES,
 	OPT_EXCLUSIVE,
 	OPT_FRESH,
+	OPT_GPU_MEM,
 	OPT_GRACE,
 	OPT_IDLE,
 	OPT_LAUNCH,
@@ -40,6 +42,7 @@ static const struct option longopts[] = {
     {"exclusive", no_argument, NULL, OPT_EXCLUSIVE},
     {"fresh", no_argument, NULL, OPT_FRESH},
     {"gpus", required_argument, NULL, 'g'},
+    {"gpu-mem", required_argument, NULL, OPT_GPU_MEM},
     {"grace", required_argument, NULL, OPT_GRACE},
     {"help", no_argument, NULL, 'h'},
     {"idle-threshold", required_argument, NULL, OPT_IDLE},
@@ -72,6 +75,7 @@ static const char help[] =
     "  -g, --gpus LIST            use only these GPUs, by index\n"
     "      --sim N[xSIZE]         N simulated GPUs of SIZE (24G) each\n"
     "      --backend NAME         how gs-probe looks at the GPUs\n"
+    "      --gpu-mem GPU=SIZE     what it has, if the driver does not tell\n"
     "  -m, --margin SIZE          added to every declaration (512)\n"
     "      --idle-threshold SIZE  a GPU below it counts as idle (200)\n"
     "      --tolerance FRACTION   band of a right declaration (0.10)\n"
@@ -161,6 +165,19 @@ number(const char *option, const char *word, int64_t min)
 	return checked(v, option, word, errstr);
 }
 
+static void
+take_gpu_mem(struct opts *o, const char *word)
+{
+	const char *eq = strrchr(word, '=');
+
+	if (eq == NULL || eq == word)
+		errx(GS_BAD, "--gpu-mem '%s': not GPU=SIZE", word);
+	mib("gpu-mem", eq + 1);
+	o->gpu_mem =
+	    xreallocarray(o->gpu_mem, o->ngpu_mem + 1, sizeof(*o->gpu_mem));
+	o->gpu_mem[o->ngpu_mem++] = word;
+}
+
 /* The options that are only handed on, or whose word needs no check. */
 static int
 take_word(struct opts *o, int c, const char *word)
@@ -174,6 +191,9 @@ take_word(struct opts *o, int c, const char *word)
 		break;
 	case OPT_BACKEND:
 		o->backend = word;
+		break;
+	case OPT_GPU_MEM:
+		take_gpu_mem(o, word);
 		break;
 	case OPT_SIM:
 		o->sim = word;

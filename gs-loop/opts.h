@@ -4,6 +4,7 @@
 #define GS_LOOP_OPTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -16,6 +17,8 @@ struct opts {
 	const char *gpus; /* NULL: all */
 	const char *sim; /* N or NxSIZE; NULL: real GPUs */
 	const char *backend; /* NULL: gs-probe chooses */
+	const char **gpu_mem; /* GPU=SIZE, for gs-probe */
+	size_t ngpu_mem;
 	const char *policy; /* NULL: gs-place's own default */
 	const char *margin; /* NULL, likewise, for these four */
 	const char *idle_threshold;

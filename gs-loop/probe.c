@@ -164,6 +164,7 @@ start(struct loop *l)
 	struct child *c = &l->probe.child;
 	struct words w = {0};
 	const char *why;
+	size_t i;
 
 	words_ms(&w, "--interval", o->poll_ms);
 	words_add(&w, "--on-demand");
@@ -171,6 +172,8 @@ start(struct loop *l)
 	words_opt(&w, "--gpus", o->gpus);
 	words_opt(&w, "--sim", o->sim);
 	words_opt(&w, "--backend", o->backend);
+	for (i = 0; i < o->ngpu_mem; i++)
+		words_opt(&w, "--gpu-mem", o->gpu_mem[i]);
 	c->src.ready = ready;
 	c->src.arg = c;
 	l->probe.asked_at = clock_ms();

@@ -142,7 +142,7 @@ add(struct snap *s, const struct found *f)
 		g->util = number(f, "gpu_busy_percent");
 	if (f->amd && g->total != -1 && g->total < CARVED_MIB) {
 		g->place = PLACE_NO;
-		g->why = xstrdup("its memory is the machine's");
+		g->why = xstrdup(SNAP_UNIFIED);
 	} else if (g->total == -1) {
 		g->why = xstrdup("the driver tells no total");
 	}

@@ -29,6 +29,7 @@ struct opts {
 	const char *backend;
 	const char *sim;
 	const char *gpus;
+	struct gpumem gpumem;
 	char *log_dir; /* without symbolic links */
 	int64_t timeout_ms;
 	struct watch watch;
@@ -51,6 +52,9 @@ static void __attribute__((noreturn)) usage(FILE *to, int status)
 	      "                       file:PATH\n"
 	      "      --sim N[xSIZE]   N simulated GPUs (of 24G)\n"
 	      "  -g, --gpus LIST      only these, in this order\n"
+	      "      --gpu-mem GPU=SIZE\n"
+	      "                       what it has, if the driver does not "
+	      "tell\n"
 	      "  -l, --log-dir DIR    know only the jobs of this log "
 	      "directory\n"
 	      "  -t, --timeout S      for each call of the driver's tool (10)\n"
@@ -92,6 +96,17 @@ gpu_list(const char *value)
 	return value;
 }
 
+static void
+gpu_mem(struct gpumem *m, const char *value)
+{
+	const char *errstr;
+
+	if (gpumem_add(m, value, &errstr) == 0)
+		return;
+	warnx("--gpu-mem '%s': %s", value, errstr);
+	usage(stderr, GS_BAD);
+}
+
 static char *
 log_dir(const char *value)
 {
@@ -128,6 +143,7 @@ enum {
 	OPT_DEMAND,
 	OPT_CHECK,
 	OPT_BACKEND,
+	OPT_GPU_MEM,
 	OPT_SIM
 };
 
@@ -137,6 +153,7 @@ static const struct option longopts[] = {
     {"on-demand", no_argument, NULL, OPT_DEMAND},
     {"check", no_argument, NULL, OPT_CHECK},
     {"backend", required_argument, NULL, OPT_BACKEND},
+    {"gpu-mem", required_argument, NULL, OPT_GPU_MEM},
     {"sim", required_argument, NULL, OPT_SIM},
     {"gpus", required_argument, NULL, 'g'},
     {"log-dir", required_argument, NULL, 'l'},
@@ -164,6 +181,9 @@ opts_parse(struct opts *o, int argc, char **argv)
 			break;
 		case OPT_CHECK:
 			o->check = true;
+			break;
+		case OPT_GPU_MEM:
+			gpu_mem(&o->gpumem, optarg);
 			break;
 		case OPT_BACKEND:
 			o->backend = optarg;
@@ -277,6 +297,7 @@ main(int argc, char **argv)
 		status = check(asked, &conf) ? GS_OK : GS_NO;
 	} else {
 		backend_open(&p, asked, &conf);
+		p.gpumem = o.gpumem;
 		p.select.gpus = o.gpus;
 		if (!p.backend->tells_all)
 			p.select.visible = getenv("CUDA_VISIBLE_DEVICES");

@@ -20,6 +20,8 @@ probe_look(struct probe *p)
 
 	snap_free(&p->snap);
 	ok = p->backend->look(p->state, &p->snap, &why) == 0;
+	if (ok)
+		gpumem_apply(&p->gpumem, &p->snap);
 	if (ok && select_apply(&p->select, &p->snap, &why) == -1)
 		errx(GS_BAD, "%s", why.p);
 	if (ok) {
@@ -55,6 +57,7 @@ void
 probe_close(struct probe *p)
 {
 	p->backend->close(p->state);
+	gpumem_free(&p->gpumem);
 	select_free(&p->select);
 	attrib_free(&p->attrib);
 	snap_free(&p->snap);

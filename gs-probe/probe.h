@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "gs-probe/attrib.h"
+#include "gs-probe/gpumem.h"
 #include "gs-probe/select.h"
 #include "gs-probe/snap.h"
 
@@ -15,6 +16,7 @@ struct backend;
 struct probe {
 	const struct backend *backend;
 	void *state; /* the backend's */
+	struct gpumem gpumem;
 	struct select select;
 	struct attrib attrib;
 	struct snap snap; /* the latest good one */

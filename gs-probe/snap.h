@@ -19,6 +19,9 @@ enum place {
 	PLACE_NO, /* takes none; `why` says it */
 };
 
+/* Why a GPU takes no job that is part of a processor. */
+#define SNAP_UNIFIED "its memory is the machine's"
+
 struct gpu {
 	int64_t index; /* in the driver's order; names nothing for long */
 	char *uuid;

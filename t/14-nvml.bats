@@ -200,6 +200,31 @@ one_case() {
 	    bus=0000:c1:00.0 mode=Default 'why=Not Supported')" ]
 }
 
+@test "--gpu-mem says what a machine without figures has" {
+	local none=${A100/ mode=/ mem_rc=3 mem2_rc=3 mode=}
+	scene "$none" 'proc 0 list=compute pid=4194301 mem=8589934592'
+	run -0 gs-probe --gpu-mem 0=120G
+	[ "${lines[1]}" = "$(tsv gpu 0 GPU-a 122880 8192 55 yes \
+	    'name=NVIDIA A100' free=114688 bus=0000:c1:00.0 mode=Default)" ]
+	run -0 gs-probe --gpu-mem GPU-a=120G
+	[[ ${lines[1]} == *$'\t122880\t8192\t'* ]]
+	run -0 --separate-stderr gs-probe --gpu-mem 7=1G
+	[ "$stderr" = "gs-probe: --gpu-mem '7': no such GPU" ]
+	run -2 --separate-stderr gs-probe --gpu-mem 0
+	[ "${stderr_lines[0]}" = "gs-probe: --gpu-mem '0': not GPU=SIZE" ]
+	# A job waits for the figure, and no longer than that.
+	scene "$none"
+	echo '[vram=8G] echo ran' >jobs.txt
+	gs-loop jobs.txt --poll 0.05 >out 2>err 3>&- &
+	JOBS+=" $!"
+	wait_for 20 grep -q 'memory-unknown' gs_logs/status.txt
+	kill "$!"
+	wait_for 20 sh -c "! kill -0 $!"
+	run -0 gs-loop jobs.txt --poll 0.05 --gpu-mem 0=120G
+	run -2 --separate-stderr gs-loop jobs.txt --gpu-mem 0=x
+	[[ $stderr == "gs-loop: --gpu-mem 'x': "* ]]
+}
+
 @test "a call that hangs ends at the time limit, with one line and no child" {
 	scene "$A100" 'hang nvmlDeviceGetComputeRunningProcesses'
 	t0=$EPOCHREALTIME
@@ -258,4 +283,43 @@ nvml: load the kernel module: modprobe nvidia" ]
 	[ "$output" = "nvml: works, 1 GPU" ]
 	GS_NVML=no-such.so run -1 gs-probe --check --backend nvml
 	[[ $output == *'no-such.so: cannot open shared object file'* ]]
+}
+
+# Of a frame: what every backend can know.
+common() {
+	awk -F'\t' '
+	$1 == "gpu" { print $1, $2, $4, $5, $6, $7 }
+	$1 == "proc" { print $1, $2, $3, $4, $5, $6, $7, $9 }' | sort
+}
+
+@test "the same jobs look the same through sim, NVML and nvidia-smi" {
+	mkdir m
+	: >m/query-compute-apps.csv
+	gs-probe --sim 3 >/dev/null
+	for i in 0 1; do
+		GS_JOB=job$i gs-simjob --gpus $i --vram $((4000 + i)) --hold 300 3>&- &
+		JOBS+=" $!"
+	done
+	gs-simjob --gpus 1,2 --vram 1000 --util 40 --hold 300 3>&- &
+	JOBS+=" $!"
+	wait_for 20 sh -c '[ "$(gs-probe --sim 3 | grep -c ^proc)" -eq 4 ]'
+	gs-probe --sim 3 >seen
+	# What the drivers' tools would say of these cards and programs.
+	awk -F'\t' -v MIB=1048576 '
+	$1 == "gpu" {
+		uuid[$2] = $3
+		printf "gpu %d uuid=%s total=%.0f reserved=0 used=%.0f free=%.0f util=%d mode=0 name=S\n",
+		    $2, $3, $4 * MIB, $5 * MIB, ($4 - $5) * MIB, $6 >"scene"
+		printf "%d, %s, 00000000:0%d:00.0, S, %d, 0, %d, %d, %d, Default, Disabled, 30\n",
+		    $2, $3, $2, $4, $5, $4 - $5, $6 >"m/query-gpu.csv"
+	}
+	$1 == "proc" {
+		printf "proc %d list=compute pid=%d mem=%.0f\n", $2, $3, $7 * MIB >"scene"
+		printf "%s, %d, %d, S\n", uuid[$2], $3, $7 >"m/query-compute-apps.csv"
+	}' seen
+	common <seen >want
+	[ "$(wc -l <want)" -eq 7 ]
+	grep -q 'job1$' want
+	gs-probe --backend nvml | common | diff want -
+	PATH=$T/bin:$PATH GS_FAKE_SMI=$PWD/m gs-probe --backend smi | common | diff want -
 }

@@ -261,7 +261,7 @@ bash_options() {
 # Those between `PROGRAM)` and `;;` of the file for zsh, with the common ones.
 zsh_options() {
 	sed -n -e '/^both=(/,/^)/p' -e "/^$1)/,/;;/p" \
-	    "$ROOT/lib/completion/_gs" | sed 's/\[.*//' |
+	    "$ROOT/lib/completion/_gs" | sed "s/'\\*--/'--/" | sed 's/\[.*//' |
 		grep -o "['{,]-[-a-z]*[a-zA-Z]" | cut -c2- | sort
 }
 

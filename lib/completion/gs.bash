@@ -7,7 +7,7 @@ _gs_options() {
 	case $1 in
 	gs-probe)
 		echo --interval --sample --on-demand --check --backend --sim \
-		    -g --gpus -l --log-dir -t --timeout
+		    -g --gpus --gpu-mem -l --log-dir -t --timeout
 		;;
 	gs-simjob)
 		echo --vram --ramp --hold --util --exit-code --oom-at \
@@ -28,7 +28,7 @@ _gs_options() {
 		    --attempt -t --timeout -c --compact -r --raw -s --slurp
 		;;
 	gs-loop)
-		echo -g --gpus --sim --backend -m --margin --idle-threshold \
+		echo -g --gpus --sim --backend --gpu-mem -m --margin --idle-threshold \
 		    --tolerance --spike-buffer --exclusive --policy \
 		    --oom-retries --max-fails --slots --shared-gpu -p --poll --grace -w --watch --fresh \
 		    -l --log-dir --board-lines -v --verbose --probe --place \
