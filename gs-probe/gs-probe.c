@@ -34,6 +34,7 @@ struct opts {
 	int64_t timeout_ms;
 	struct watch watch;
 	bool check;
+	bool prometheus;
 };
 
 static void __attribute__((noreturn)) usage(FILE *to, int status)
@@ -48,6 +49,7 @@ static void __attribute__((noreturn)) usage(FILE *to, int status)
 	      "      --on-demand      print a frame for each line on stdin\n"
 	      "      --check          say which backends work here, and why "
 	      "not\n"
+	      "      --prometheus     print it for the textfile collector\n"
 	      "      --backend NAME   nvml, smi, amdgpu, sim:N[xSIZE],\n"
 	      "                       file:PATH\n"
 	      "      --sim N[xSIZE]   N simulated GPUs (of 24G)\n"
@@ -131,6 +133,9 @@ opts_check(const struct opts *o)
 		wrong = "--sample is longer than --interval";
 	else if (o->check && (o->watch.interval_ms != -1 || o->watch.on_demand))
 		wrong = "--check excludes --interval and --on-demand";
+	else if (o->prometheus &&
+	    (o->check || o->watch.interval_ms != -1 || o->watch.on_demand))
+		wrong = "--prometheus is for one look";
 	if (wrong != NULL) {
 		warnx("%s", wrong);
 		usage(stderr, GS_BAD);
@@ -144,11 +149,13 @@ enum {
 	OPT_CHECK,
 	OPT_BACKEND,
 	OPT_GPU_MEM,
+	OPT_PROMETHEUS,
 	OPT_SIM
 };
 
 static const struct option longopts[] = {
     {"interval", required_argument, NULL, OPT_INTERVAL},
+    {"prometheus", no_argument, NULL, OPT_PROMETHEUS},
     {"sample", required_argument, NULL, OPT_SAMPLE},
     {"on-demand", no_argument, NULL, OPT_DEMAND},
     {"check", no_argument, NULL, OPT_CHECK},
@@ -181,6 +188,9 @@ opts_parse(struct opts *o, int argc, char **argv)
 			break;
 		case OPT_CHECK:
 			o->check = true;
+			break;
+		case OPT_PROMETHEUS:
+			o->prometheus = true;
 			break;
 		case OPT_GPU_MEM:
 			gpu_mem(&o->gpumem, optarg);
@@ -267,12 +277,14 @@ backend_open(
 
 /* One frame, or a stream of them. */
 static int
-show(struct probe *p, const struct watch *how)
+show(struct probe *p, const struct opts *o)
 {
-	if (how->interval_ms != -1 || how->on_demand)
-		return watch(p, how);
+	if (o->watch.interval_ms != -1 || o->watch.on_demand)
+		return watch(p, &o->watch);
 	if (!probe_look(p))
 		return GS_BAD;
+	if (o->prometheus)
+		return probe_prometheus(p, o->log_dir) == 0 ? GS_OK : GS_BAD;
 	probe_print(p, 1);
 	return GS_OK;
 }
@@ -302,7 +314,7 @@ main(int argc, char **argv)
 		if (!p.backend->tells_all)
 			p.select.visible = getenv("CUDA_VISIBLE_DEVICES");
 		p.attrib.scope.dir = o.log_dir;
-		status = show(&p, &o.watch);
+		status = show(&p, &o);
 		probe_close(&p);
 	}
 	free(o.log_dir);

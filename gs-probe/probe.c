@@ -3,6 +3,7 @@
 
 #include <err.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "gs-probe/backend.h"
@@ -10,7 +11,15 @@
 #include "lib/clock.h"
 #include "lib/gs.h"
 #include "lib/rec.h"
+#include "lib/spawn.h"
+#include "lib/xalloc.h"
+#include "gs-probe/prom.h"
+#include "gs-probe/run.h"
 #include "gs-probe/say.h"
+
+enum {
+	JOURNAL_MS = 10000 /* for gs-journal to answer */
+};
 
 bool
 probe_look(struct probe *p)
@@ -51,6 +60,52 @@ probe_print(const struct probe *p, size_t n)
 	if (recw_flush(&w, STDOUT_FILENO) == -1)
 		err(GS_BAD, "stdout");
 	recw_free(&w);
+}
+
+/* The frame that `gs-journal state` prints. */
+static int
+jobs_read(char *log_dir, struct frame *f)
+{
+	char *program = spawn_sibling("gs-journal");
+	char option[] = "-l", verb[] = "state";
+	char *argv[] = {program, option, log_dir, verb, NULL};
+	struct frames in = {0};
+	struct run r = {0};
+	int got = 0;
+
+	run_helper(&r, argv, JOURNAL_MS);
+	if (r.how == RUN_EXIT && r.code == 0) {
+		frames_feed(&in, r.out.p, r.out.len);
+		got = frames_next(&in, f);
+	}
+	if (got != 1 && r.err.len > 0)
+		warnx("%.*s", (int)strcspn(r.err.p, "\n"), r.err.p);
+	else if (got != 1)
+		warnx("%s: no answer", program);
+	frames_free(&in);
+	run_free(&r);
+	free(program);
+	return got == 1 ? 0 : -1;
+}
+
+int
+probe_prometheus(const struct probe *p, const char *log_dir)
+{
+	char *dir = log_dir != NULL ? xstrdup(log_dir) : NULL;
+	struct buf b = {0};
+	struct frame f;
+	int rv = 0;
+
+	prom_gpus(&b, &p->snap, (int64_t)clock_wall());
+	if (dir != NULL && (rv = jobs_read(dir, &f)) == 0) {
+		prom_jobs(&b, &f);
+		frame_free(&f);
+	}
+	if (rv == 0 && fd_write(STDOUT_FILENO, b.p, b.len) == -1)
+		err(GS_BAD, "stdout");
+	buf_free(&b);
+	free(dir);
+	return rv;
 }
 
 void

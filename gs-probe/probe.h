@@ -31,6 +31,12 @@ bool probe_look(struct probe *p);
 /* Print the snapshot n times; ends the program if that fails. */
 void probe_print(const struct probe *p, size_t n);
 
+/*
+ * Print the snapshot for Prometheus, with the jobs of the log directory's
+ * journal, if one is given.  -1 if that cannot be had, which is said.
+ */
+int probe_prometheus(const struct probe *p, const char *log_dir);
+
 void probe_close(struct probe *p);
 
 #endif

@@ -208,6 +208,48 @@ has_frames() {
 	[[ ${lines[*]} == *"smi: install the tools of the NVIDIA driver"* ]]
 }
 
+@test "--prometheus prints each known figure as a sample" {
+	{
+		tsv gs 1 me
+		tsv gpu 0 GPU-a 1000 100 7 yes 'name=A "quoted" \\ name'
+		tsv gpu 1 GPU-b - - - no why=lost
+		tsv proc 0 4194301 - - - 90 90 c1
+		tsv end 3
+	} >frame
+	run -0 --separate-stderr gs-probe --backend file:frame --prometheus
+	[ -z "$stderr" ]
+	grep -qxF 'gs_gpu_memory_total_bytes{gpu="0",uuid="GPU-a",name="A \"quoted\" \\ name"} 1048576000' <<<"$output"
+	grep -qxF 'gs_gpu_utilization_percent{gpu="0",uuid="GPU-a",name="A \"quoted\" \\ name"} 7' <<<"$output"
+	grep -qxF 'gs_gpu_placeable{gpu="1",uuid="GPU-b",name="",place="no",why="lost"} 0' <<<"$output"
+	grep -qxF 'gs_process_memory_bytes{gpu="0",pid="4194301",job="c1"} 94371840' <<<"$output"
+	[ "$(grep -c '^gs_gpu_memory_used_bytes' <<<"$output")" -eq 1 ]
+	# Every line is a comment or a sample, and every sample has its type.
+	run ! grep -vE '^# (HELP|TYPE) gs_|^gs_[a-z_]+(\{.*\})? [0-9]+$' <<<"$output"
+	sed -n 's/^\(gs_[a-z_]*\).*/\1/p' <<<"$output" | sort -u >samples
+	sed -n 's/^# TYPE \(gs_[a-z_]*\) gauge$/\1/p' <<<"$output" | sort -u >types
+	[ -z "$(comm -23 samples types)" ]
+}
+
+@test "--prometheus counts the jobs of a log directory" {
+	mkdir logs
+	for i in 1 2; do
+		gs-journal -l logs append queued no=$i id=j$i cmd=x vram=1024
+	done
+	gs-journal -l logs append start id=j1 attempt=1 pgid=4194301 start=1
+	gs-journal -l logs append usage id=j1 attempt=1 'peak:={"GPU-a":512}'
+	run -0 gs-probe --sim 1 --prometheus -l logs
+	grep -qx 'gs_jobs{state="pending"} 1' <<<"$output"
+	grep -qx 'gs_jobs{state="running"} 1' <<<"$output"
+	grep -qx 'gs_jobs{state="failed_oom"} 0' <<<"$output"
+	grep -qx 'gs_job_declared_bytes{no="1",job="j1",tag=""} 1073741824' <<<"$output"
+	grep -qx 'gs_job_peak_bytes{no="1",job="j1",tag=""} 536870912' <<<"$output"
+	mkdir empty
+	run -2 --separate-stderr gs-probe --sim 1 --prometheus -l empty
+	[ -z "$output" ]
+	[[ $stderr == 'gs-probe: gs-journal: '*'/journal.jsonl: no journal here' ]]
+	run -2 gs-probe --sim 1 --prometheus --interval 1
+}
+
 @test "frames of a file go by, one a look, and the last one stays" {
 	local n
 	{

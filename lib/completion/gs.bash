@@ -6,7 +6,8 @@
 _gs_options() {
 	case $1 in
 	gs-probe)
-		echo --interval --sample --on-demand --check --backend --sim \
+		echo --interval --sample --on-demand --check --prometheus \
+		    --backend --sim \
 		    -g --gpus --gpu-mem -l --log-dir -t --timeout
 		;;
 	gs-simjob)
