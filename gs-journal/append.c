@@ -184,6 +184,12 @@ verb_append(const struct opts *o)
 	cJSON_Delete(ev);
 	if (line.len > JOURNAL_LINE_MAX)
 		errx(GS_BAD, "the event is longer than 1 MiB");
+	/* What nobody could read back is not written. */
+	ev = event_parse(line.p, line.len - 1);
+	if (ev == NULL)
+		errx(GS_BAD, "the event is nested deeper than %d",
+		    JOURNAL_DEPTH_MAX);
+	cJSON_Delete(ev);
 	append_lines(o->path, &line, v->sync);
 	buf_free(&line);
 	return GS_OK;

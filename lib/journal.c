@@ -62,6 +62,34 @@ event_line(struct buf *b, const cJSON *ev)
 	free(text);
 }
 
+/*
+ * Is the text nested deeper than all who read journals can take?  jq, which
+ * people query with, stops at 256.
+ */
+static bool
+is_too_deep(const char *s, size_t n)
+{
+	bool quoted = false;
+	size_t i, depth = 0;
+
+	for (i = 0; i < n; i++) {
+		if (quoted) {
+			if (s[i] == '\\')
+				i++;
+			else if (s[i] == '"')
+				quoted = false;
+		} else if (s[i] == '"') {
+			quoted = true;
+		} else if (s[i] == '{' || s[i] == '[') {
+			if (++depth > JOURNAL_DEPTH_MAX)
+				return true;
+		} else if ((s[i] == '}' || s[i] == ']') && depth > 0) {
+			depth--;
+		}
+	}
+	return false;
+}
+
 cJSON *
 event_parse(const char *line, size_t n)
 {
@@ -73,7 +101,7 @@ event_parse(const char *line, size_t n)
 	n -= SEAL_LEN;
 	snprintf(
 	    seal, sizeof(seal), ",\"c\":\"%08x\"}", (unsigned)crc32c(line, n));
-	if (memcmp(line + n, seal, SEAL_LEN) != 0)
+	if (memcmp(line + n, seal, SEAL_LEN) != 0 || is_too_deep(line, n))
 		return NULL;
 	ev = cJSON_ParseWithLength(line, n + SEAL_LEN);
 	if (cJSON_IsObject(ev) && json_get_int(ev, "v") == VERSION)

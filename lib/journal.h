@@ -20,6 +20,7 @@
 #include "lib/json.h"
 
 enum {
+	JOURNAL_DEPTH_MAX = 200, /* of objects and arrays in an event */
 	JOURNAL_LINE_MAX = 1024 * 1024
 }; /* longer lines are damage */
 

@@ -102,6 +102,20 @@ notes() {
 	[ "$output" = "$J:2: longer than 1 MiB" ]
 }
 
+@test "an event nested deeper than jq reads is damage" {
+	local deep open shut
+	note a
+	open=$(printf '[%.0s' {1..199}) shut=$(printf ']%.0s' {1..199})
+	gs-journal -j "$J" append note text=b "x:=$open$shut"
+	run -0 notes
+	[ "$output" = '["a","b"]' ]
+	run ! gs-journal -j "$J" append note text=c "x:=[$open$shut]"
+	run -0 notes
+	[ "$output" = '["a","b"]' ]
+	run -0 gs-journal -j "$J" check
+	[ -z "$output" ]
+}
+
 @test "lines without a checksum or with a wrong one are counted and skipped" {
 	note a
 	printf '{"v":1,"t":1,"event":"note","text":"forged"}\n' >>"$J"
