@@ -257,11 +257,18 @@ obey_cancel(struct loop *l, struct line *line)
 	return 0;
 }
 
+/*
+ * Not synced: there may be thousands at once, and what is lost follows again
+ * from what they wait for.
+ */
 static int
 skip(struct loop *l, struct line *line)
 {
-	if (ledger_done(
-		&l->ledger, line->job.id, 0, JOB_SKIPPED, -1, "after") == -1)
+	cJSON *ev = ledger_event("done", line->job.id, 0);
+
+	json_str(ev, "state", state_name(JOB_SKIPPED));
+	json_str(ev, "reason", "after");
+	if (ledger_append(&l->ledger, ev, false) == -1)
 		return -1;
 	line->over = true;
 	say_skipped(l, line->job.id);
