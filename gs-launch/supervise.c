@@ -7,6 +7,9 @@
  * left unreaped until the exit is on disk and nobody else is left: while it
  * is a zombie, its pid, group and session cannot become somebody else's.
  * That the tree is empty is then proved by wait(2), which knows no children.
+ *
+ * An end of its own is recorded at once; that it was stopped is recorded when
+ * nobody is left, for only then it is true.
  */
 #include "gs-launch/supervise.h"
 
@@ -44,6 +47,7 @@ struct sup {
 	enum exit_cause why; /* we stopped it; else CAUSE_NONE */
 	bool frozen;
 	bool ended; /* the leader; `end` says how */
+	bool recorded; /* that it did, or it is being tried */
 	bool noted; /* the survivors */
 	struct ending end;
 	struct record record;
@@ -66,6 +70,13 @@ orphans_reap(const struct sup *s)
 }
 
 static void
+end_record(struct sup *s)
+{
+	s->recorded = true;
+	record_add(&s->record, entry_exit(s->l, &s->end), s->now);
+}
+
+static void
 leader_look(struct sup *s)
 {
 	if (s->ended || ending_read(s->leader, &s->end) == 0)
@@ -81,7 +92,8 @@ leader_look(struct sup *s)
 	if (s->sweep.stage == SWEEP_GAVE_UP)
 		s->sweep.stage = SWEEP_IDLE; /* it was the leader that hung */
 	s->noted = false;
-	record_add(&s->record, entry_exit(s->l, &s->end), s->now);
+	if (s->why == CAUSE_NONE)
+		end_record(s);
 }
 
 static void
@@ -221,7 +233,12 @@ finished(struct sup *s)
 	tree_walk(&s->sweep.tree, s->zombie, 0);
 	if (s->sweep.tree.n > 0 && !leave)
 		sweep_settle(&s->sweep, s->now);
-	if (s->record.at != -1 || (s->sweep.tree.n > 0 && !leave))
+	if (s->sweep.tree.n > 0 && !leave)
+		return false;
+	/* "Stopped" is said of a job when nobody of it is left. */
+	if (!s->recorded)
+		end_record(s);
+	if (s->record.at != -1)
 		return false;
 	if (s->zombie != 0)
 		waitpid(s->zombie, NULL, 0);

@@ -123,6 +123,23 @@ ends() {
 	[ "$(event exit .cause)" = stopped ]
 }
 
+@test "a stop is recorded when nobody is left, an end by itself at once" {
+	gs-launch --id a --journal j --grace 1s --wait --shell \
+	    'trap "exit 0" TERM; (trap "" TERM; echo $$ >>pids; while :; do echo >>grows; sleep 0.05; done) &
+	    while :; do sleep 0.05; done' >out &
+	wait_for 10 test -s grows
+	sup=$(awk -F'\t' '$1 == "start" { print $5 }' out)
+	leader=$(awk -F'\t' '$1 == "start" { print $4 }' out)
+	kill -TERM "$sup"
+	wait_for 10 grep -q '^State:.Z' "/proc/$leader/status"
+	run ! recorded exit
+	wait_for 10 recorded exit
+	was=$(wc -l <grows)
+	ends 143 $!
+	[ "$(wc -l <grows)" -eq "$was" ]
+	[ "$(event exit .cause)" = stopped ]
+}
+
 @test "leftovers that ignore TERM are killed after the grace" {
 	run -0 gs-launch --wait --grace 0.2 --shell '(trap "" TERM; setsid sh -c "
 	    echo \$\$ >>pids; sleep 300; sleep 300" &)

@@ -16,7 +16,7 @@ gs_setup() {
 	# SHELL is what script(1) runs its command with.
 	export LC_ALL=C TZ=UTC SHELL=/bin/sh
 	T=$BATS_TEST_DIRNAME
-	ROOT=$(cd "$T/.." && pwd)
+	ROOT=${T%/*}
 	BIN=${bin:-$ROOT/.build/bin}
 	export PATH=$BIN:$PATH
 	# What wait_for reads while it waits; nobody writes to it.
