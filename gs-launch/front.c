@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,6 +22,10 @@
 #include "gs-launch/report.h"
 #include "gs-launch/supervise.h"
 #include "lib/gs.h"
+
+enum {
+	WAKE_MS = 100 /* between looks at a supervisor that says nothing */
+};
 
 struct front {
 	const struct launch *l;
@@ -84,21 +89,38 @@ signals_pass_on(const struct front *f)
 		pidfd_send_signal(f->pidfd, SIGTERM, NULL, 0);
 }
 
-/* The next report; there always is one, unless somebody kills. */
+/* A job may stop its supervisor before that has reported the start. */
 static void
-hear(const struct front *f, struct report *r)
+wake(const struct front *f)
+{
+	siginfo_t si = {0};
+
+	if (waitid(P_PID, (id_t)f->pid, &si, WSTOPPED | WNOHANG) == 0 &&
+	    si.si_pid == f->pid)
+		kill(f->pid, SIGCONT);
+}
+
+/*
+ * The next report; there always is one, unless somebody kills.  Once the job
+ * is known to have started, its supervisor may be stopped for good reason.
+ */
+static void
+hear(const struct front *f, struct report *r, bool started)
 {
 	struct pollfd p[2] = {
 	    {.fd = f->report, .events = POLLIN},
 	    {.fd = f->sigfd, .events = POLLIN}, /* -1 is skipped */
 	};
+	int n;
 
 	for (;;) {
-		if (poll(p, 2, -1) == -1) {
-			if (errno == EINTR)
-				continue;
+		n = poll(p, 2, started ? -1 : WAKE_MS);
+		if (n == -1 && errno != EINTR)
 			err(GS_FAILED, "poll");
-		}
+		if (n == 0)
+			wake(f);
+		if (n <= 0)
+			continue;
 		if (p[1].revents != 0)
 			signals_pass_on(f);
 		if (p[0].revents != 0)
@@ -125,14 +147,14 @@ conversation(const struct front *f)
 {
 	struct report r;
 
-	hear(f, &r);
+	hear(f, &r, false);
 	if (r.kind == REPORT_REFUSED)
 		return refused(f->l, &r.why);
 	if (r.kind == REPORT_STARTED) {
 		answer_start(f->l, &r.names);
 		if (!f->l->wait)
 			return GS_OK;
-		hear(f, &r);
+		hear(f, &r, true);
 	}
 	return ended(f, &r.end);
 }

@@ -285,6 +285,16 @@ ends() {
 	grep -q $'^exit\t-\t1\tstopped\t143\t' out
 }
 
+@test "a job that stops its supervisor at once does not keep the answer" {
+	for _ in $(seq 12); do
+		timeout 10 gs-launch -- sh -c 'kill -STOP $PPID' >out
+		sup=$(awk -F'\t' '$1 == "start" { print $5 }' out)
+		[ -n "$sup" ]
+		kill -CONT "$sup" 2>/dev/null || true
+		wait_for 10 dead "$sup"
+	done
+}
+
 @test "the job is a session and a group of its own" {
 	gs-launch --wait --log l --shell \
 	    'cut -d" " -f1,5,6 "/proc/$$/stat"' >out
