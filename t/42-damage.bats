@@ -103,7 +103,7 @@ notes() {
 }
 
 @test "an event nested deeper than jq reads is damage" {
-	local deep open shut
+	local open shut
 	note a
 	open=$(printf '[%.0s' {1..199}) shut=$(printf ']%.0s' {1..199})
 	gs-journal -j "$J" append note text=b "x:=$open$shut"
