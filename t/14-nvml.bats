@@ -25,6 +25,10 @@ has_frames() {
 	[ "$(grep -c '^end' "$2")" -ge "$1" ]
 }
 
+dead() {
+	[ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
+}
+
 # scene LINE...: the scenario from now on.
 scene() {
 	printf '%s\n' "$@" >new
@@ -322,4 +326,26 @@ common() {
 	grep -q 'job1$' want
 	gs-probe --backend nvml | common | diff want -
 	PATH=$T/bin:$PATH GS_FAKE_SMI=$PWD/m gs-probe --backend smi | common | diff want -
+}
+
+@test "a library that hangs holds up no limit, no cancel and no CPU job" {
+	scene "$A100"
+	{
+		echo '[vram=1G timeout=1.5s] echo up; sleep 300'
+		echo '[vram=1G] echo up; sleep 300'
+	} >jobs.txt
+	gs-loop jobs.txt --poll 0.1 --watch >out 2>err 3>&- &
+	loop=$!
+	JOBS+=" $loop"
+	wait_for 20 grep -q up gs_logs/job-2.log
+	from=$EPOCHSECONDS
+	scene "$A100" 'hang nvmlDeviceGetComputeRunningProcesses'
+	echo '[cpu] true' >>jobs.txt
+	wait_for 20 sh -c 'gs-journal state | grep -q "^state	3	.*	ok	"'
+	sed -i '2s/vram/cancel vram/' jobs.txt
+	wait_for 20 sh -c 'gs-journal state | grep -q "^state	2	.*	cancelled	"'
+	wait_for 20 sh -c 'gs-journal state | grep -q "^state	1	.*	timeout	"'
+	[ $((EPOCHSECONDS - from)) -lt 8 ]
+	kill -TERM "$loop"
+	wait_for 20 dead "$loop"
 }
