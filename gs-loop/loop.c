@@ -74,9 +74,8 @@ loop_ended(struct loop *l, enum job_state state)
 	    l->mode != LOOP_GOING)
 		return;
 	l->mode = LOOP_DRAINING;
-	say("%lld job%s failed: nothing more is started, %zu still run%s",
-	    (long long)l->failures, l->failures == 1 ? "" : "s", l->runs.n - 1,
-	    l->runs.n == 2 ? "s" : "");
+	say("%lld job%s failed: nothing more is started",
+	    (long long)l->failures, l->failures == 1 ? "" : "s");
 }
 
 /*
