@@ -29,6 +29,7 @@ gs_setup() {
 # It waits without starting processes, because many tests wait at a time.
 wait_for() {
 	local limit=$((${EPOCHREALTIME/./} + $1 * 1000000)) never
+	local pauses=(0.01 0.02 0.04 0.08) i=0
 	shift
 	until "$@" >/dev/null 2>&1; do
 		if ((${EPOCHREALTIME/./} >= limit)); then
@@ -36,7 +37,8 @@ wait_for() {
 			return 1
 		fi
 		[ -n "${never-}" ] || exec {never}<>"$BATS_FILE_TMPDIR/never"
-		read -rt 0.03 -u "$never" || :
+		read -rt "${pauses[i]}" -u "$never" || :
+		[ $i -eq 3 ] || i=$((i + 1))
 	done
 	[ -z "${never-}" ] || exec {never}>&-
 }
