@@ -37,14 +37,17 @@ find(const struct snap *s, const char *word)
 	return errstr == NULL ? snap_by_index(s, index) : snap_by_uuid(s, word);
 }
 
-/* The sum of what its processes use; -1 if that is not known of all. */
+/*
+ * The sum of what its processes use; -1 if that is not known of all that are
+ * listed.  Graphics programs of other users may be hidden from the list.
+ */
 static int64_t
 used_by_procs(const struct snap *s, size_t gpu)
 {
 	int64_t sum = 0;
 	size_t i;
 
-	if (s->procs != PROCS_KNOWN)
+	if (s->procs == PROCS_UNKNOWN)
 		return -1;
 	for (i = 0; i < s->nproc; i++) {
 		if (s->proc[i].gpu != gpu)

@@ -145,3 +145,15 @@ card() {
 	GS_SYSROOT=$PWD/root run -2 gs-probe --backend amdgpu
 	[ "$output" = "gs-probe: amdgpu: no card of amdgpu or xe" ]
 }
+
+@test "a processor's GPU takes jobs if the operator says what it has" {
+	card
+	echo 536870912 >root/sys/devices/pci0000:00/0000:03:00.0/mem_info_vram_total
+	run -0 gs-probe
+	[[ ${lines[1]} == *$'\tno\t'*"why=its memory is the machine's" ]]
+	mkdir root/sys/class/kfd/kfd/proc/4194301
+	echo 1073741824 >root/sys/class/kfd/kfd/proc/4194301/vram_4305
+	run -0 gs-probe --gpu-mem 0=64G
+	[ "${lines[1]}" = "$(tsv gpu 0 PCI-0000:03:00.0 65536 1024 3 yes \
+	    name=AMD free=64512 bus=0000:03:00.0 env=ROCR_VISIBLE_DEVICES=0)" ]
+}
