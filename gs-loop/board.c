@@ -29,6 +29,7 @@ struct entry {
 	const struct run *run; /* NULL: not in flight */
 	const char *reason; /* of a pending one; NULL */
 	const char *text;
+	int64_t vram; /* MiB that it needs on each GPU; -1: it does not say */
 	enum job_state state;
 };
 
@@ -65,7 +66,11 @@ set_reason(struct loop *l, struct line *line, struct entry *e)
 static struct entry
 entry_of(struct loop *l, struct line *line)
 {
-	struct entry e = {.job = &line->job, .state = JOB_PENDING};
+	struct entry e = {
+	    .job = &line->job,
+	    .vram = queue_vram(l, line),
+	    .state = JOB_PENDING,
+	};
 
 	e.fold = fold_find(l->ledger.fold, line->job.id);
 	if (e.fold != NULL)
@@ -245,7 +250,7 @@ json_entry(const struct entry *e)
 	json_str(o, "state", state_name(e->state));
 	json_str(o, "cmd", e->job->cmd);
 	json_str(o, "tag", e->job->attr.tag);
-	json_int(o, "vram", e->job->attr.vram_mib);
+	json_int(o, "vram", e->vram);
 	json_str(o, "reason", e->reason);
 	json_str(o, "text", e->text);
 	if (j == NULL)

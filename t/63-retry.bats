@@ -159,6 +159,7 @@ $(events retry vram)" ]
 	LC_ALL=C.UTF-8 loop_start --sim 1 --poll 0.1
 	wait_for 20 grep -q '↻ *1  pending' gs_logs/status.txt
 	wait_for 20 grep -q '↻ *1 .*memory: .*10G + 512M asked' gs_logs/status.txt
+	wait_for 20 jq -e '.jobs[0].vram == 10240' gs_logs/status.json
 	touch go
 	loop_end
 }
