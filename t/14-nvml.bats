@@ -43,7 +43,7 @@ one_case() {
 	! grep -q '^no nvmlDeviceGetMemoryInfo_v2' "$1" || lib=$STUB-v2.so
 	! grep -qx 'symbols v1' "$1" || lib=$STUB-v1.so
 	GS_NVML=$lib GS_FAKE_NVML=$1 run --separate-stderr \
-	    gs-probe --backend nvml --timeout 1
+	    gs-probe --backend nvml --timeout 3
 	if grep -q '^verdict.fail' "${1%.txt}.expect.tsv"; then
 		[ "$status" -eq 2 ] && [ -z "$output" ] &&
 			[ "${#stderr_lines[@]}" -eq 1 ]
@@ -233,7 +233,7 @@ one_case() {
 	scene "$A100" 'hang nvmlDeviceGetComputeRunningProcesses'
 	t0=$EPOCHREALTIME
 	run -2 --separate-stderr gs-probe --backend nvml --timeout 0.5
-	[ $(((${EPOCHREALTIME/./} - ${t0/./}) / 1000)) -lt 3000 ]
+	[ $(((${EPOCHREALTIME/./} - ${t0/./}) / 1000)) -lt 8000 ]
 	[ "$stderr" = "gs-probe: timeout after 0.5 s" ]
 	[ -z "$output" ]
 	run ! pgrep -f "gs-probe --backend nvml --timeout 0[.]5"
