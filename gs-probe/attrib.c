@@ -111,11 +111,11 @@ user_name(uid_t uid)
 
 /* Look the process up in /proc.  Is it there? */
 static bool
-fill(struct gproc *p)
+fill(struct attrib *a, struct gproc *p)
 {
 	struct pstat st;
 
-	if (procfs_stat(p->pid, &st) == -1)
+	if (!pids_stat(&a->pids, p->pid, &st))
 		return false;
 	p->pgid = st.pgid;
 	p->sid = st.sid;
@@ -126,12 +126,13 @@ fill(struct gproc *p)
 
 /* Fill in all of them; are they pids of this namespace at all? */
 static bool
-fill_all(const struct attrib *a, struct snap *s)
+fill_all(struct attrib *a, struct snap *s)
 {
 	size_t i, ours = 0;
 
 	for (i = 0; i < s->nproc; i++)
-		if (fill(&s->proc[i]) || start_before(a, s->proc[i].pid) != -1)
+		if (fill(a, &s->proc[i]) ||
+		    start_before(a, s->proc[i].pid) != -1)
 			ours++;
 	return ours > 0 || s->nproc == 0;
 }
@@ -304,6 +305,7 @@ attrib_snap(struct attrib *a, struct snap *s, bool told)
 		judge(a);
 	answer(a, s, told);
 	prune(a);
+	pids_forget(&a->pids);
 }
 
 void
@@ -316,5 +318,6 @@ attrib_free(struct attrib *a)
 		free(a->seen[i].job);
 	}
 	free(a->seen);
+	pids_free(&a->pids);
 	*a = (struct attrib){0};
 }

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "lib/procfs.h"
+#include "gs-probe/pids.h"
 #include "gs-probe/witness.h"
 
 struct snap;
@@ -17,6 +17,7 @@ struct seen;
 /* `{0}` with a scope remembers nothing yet. */
 struct attrib {
 	struct scope scope;
+	struct pids pids;
 	struct seen *seen;
 	size_t n;
 };

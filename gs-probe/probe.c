@@ -46,7 +46,7 @@ probe_look(struct probe *p)
 void
 probe_print(const struct probe *p, size_t n)
 {
-	char boot[BOOT_ID_MAX];
+	static char boot[BOOT_ID_MAX]; /* it is the same for ever */
 	struct recw w = {0};
 	struct frame_head h = {
 	    .time = (int64_t)clock_wall(),
@@ -54,7 +54,8 @@ probe_print(const struct probe *p, size_t n)
 	    .boot = boot,
 	};
 
-	procfs_boot(boot);
+	if (boot[0] == '\0')
+		procfs_boot(boot);
 	while (n-- > 0)
 		frame_add(&w, &h, &p->snap);
 	if (recw_flush(&w, STDOUT_FILENO) == -1)
