@@ -39,9 +39,8 @@ look(void *state, struct snap *s, struct buf *why)
 		buf_str(why, "no card of amdgpu or xe is there any more");
 		return -1;
 	}
-	kfd_name(s);
 	drmprocs(s);
-	kfd_procs(s);
+	kfd(s);
 	drmprocs_name(s);
 	return 0;
 }

@@ -17,7 +17,6 @@
 
 enum {
 	CARDS_MAX = 128, /* card numbers that are looked at */
-	MIB_SHIFT = 20,
 	CARVED_MIB = 2048, /* no card that computes has less */
 };
 
@@ -31,17 +30,9 @@ struct found {
 static char *
 variable(const char *text, const char *name)
 {
-	size_t n = strlen(name);
+	const char *v = sys_line(text, name, "=");
 
-	while (text != NULL && *text != '\0') {
-		if (strncmp(text, name, n) == 0 && text[n] == '=')
-			return xstrndup(
-			    text + n + 1, strcspn(text + n + 1, "\n"));
-		text = strchr(text, '\n');
-		if (text != NULL)
-			text++;
-	}
-	return NULL;
+	return v == NULL ? NULL : xstrndup(v, strcspn(v, "\n"));
 }
 
 /* Is card N one of ours? */

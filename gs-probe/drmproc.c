@@ -15,10 +15,6 @@
 #include "gs-probe/fdinfo.h"
 #include "gs-probe/sysfile.h"
 
-enum {
-	MIB_SHIFT = 20
-};
-
 /* A client that was counted. */
 struct client {
 	size_t gpu;

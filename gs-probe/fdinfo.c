@@ -4,39 +4,26 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/unit.h"
+#include "gs-probe/sysfile.h"
+
+#define NUMBER_MAX (INT64_MAX >> 20) /* so that it can be MiB */
 
 /* Behind "KEY:" at the start of a line, and blanks; NULL. */
 static const char *
 value(const char *text, const char *key)
 {
-	size_t n = strlen(key);
+	const char *v = sys_line(text, key, ":");
 
-	while (text != NULL && *text != '\0') {
-		if (strncmp(text, key, n) == 0 && text[n] == ':')
-			return text + n + 1 + strspn(text + n + 1, " \t");
-		text = strchr(text, '\n');
-		if (text != NULL)
-			text++;
-	}
-	return NULL;
+	return v == NULL ? NULL : v + strspn(v, " \t");
 }
 
 static int64_t
 number(const char *text, const char *key)
 {
-	const char *v = value(text, key), *errstr;
-	char word[32];
-	size_t n;
+	const char *v = value(text, key);
+	int64_t n = v == NULL ? -1 : sys_parse(v);
 
-	if (v == NULL)
-		return -1;
-	n = strcspn(v, " \t\n");
-	if (n >= sizeof(word))
-		return -1;
-	memcpy(word, v, n);
-	word[n] = '\0';
-	return unit_num(word, 0, INT64_MAX / (1 << 20), &errstr);
+	return n > NUMBER_MAX ? -1 : n;
 }
 
 /* Bytes unless a unit follows.  One that nobody knows makes it unknown. */

@@ -13,9 +13,13 @@
 
 #define KFD "/sys/class/kfd/kfd"
 
-enum {
-	MIB_SHIFT = 20
-};
+static int64_t
+property(const char *text, const char *name)
+{
+	const char *v = sys_line(text, name, " \t");
+
+	return v == NULL ? -1 : sys_parse(v);
+}
 
 /* The card of a node, -1 for a processor's; its gpu_id. */
 static ssize_t
@@ -34,8 +38,8 @@ node_card(const struct snap *s, int64_t node, int64_t *gpu_id)
 		return -1;
 	path = sys_path(KFD "/topology/nodes/%lld/properties", (long long)node);
 	if (sys_text(path, &b) == 0 && b.len > 0) {
-		domain = sys_field(b.p, "domain");
-		at = sys_field(b.p, "location_id");
+		domain = property(b.p, "domain");
+		at = property(b.p, "location_id");
 		/* Bus, device and function in one number. */
 		pci = xasprintf("%04llx:%02llx:%02llx.%llx",
 		    (unsigned long long)(domain > 0 ? domain : 0),
@@ -50,50 +54,15 @@ node_card(const struct snap *s, int64_t node, int64_t *gpu_id)
 	return card;
 }
 
-/* Call back for each node that is a card, in the order of their numbers. */
+/* Of one card: what each process has there. */
 static void
-each_card(struct snap *s, void (*f)(struct snap *, size_t, int64_t, int))
-{
-	char *path = sys_path(KFD "/topology/nodes");
-	int64_t gpu_id, *node;
-	int order = 0;
-	size_t n, i;
-	ssize_t at;
-
-	node = sys_numbers(path, &n);
-	for (i = 0; i < n; i++) {
-		at = node_card(s, node[i], &gpu_id);
-		if (at != -1)
-			f(s, (size_t)at, gpu_id, order);
-		order += gpu_id > 0;
-	}
-	free(node);
-	free(path);
-}
-
-static void
-name(struct snap *s, size_t at, int64_t gpu_id, int order)
-{
-	(void)gpu_id;
-	free(s->gpu[at].env);
-	s->gpu[at].env = xasprintf("ROCR_VISIBLE_DEVICES=%d", order);
-}
-
-void
-kfd_name(struct snap *s)
-{
-	each_card(s, name);
-}
-
-static void
-procs_of(struct snap *s, size_t at, int64_t gpu_id, int order)
+procs_add(struct snap *s, size_t at, int64_t gpu_id)
 {
 	char *dir = sys_path(KFD "/proc"), *path;
 	int64_t *pid, bytes;
 	struct gproc *p;
 	size_t n, i;
 
-	(void)order;
 	pid = sys_numbers(dir, &n);
 	for (i = 0; i < n; i++) {
 		path = sys_path(KFD "/proc/%lld/vram_%lld", (long long)pid[i],
@@ -113,7 +82,26 @@ procs_of(struct snap *s, size_t at, int64_t gpu_id, int order)
 }
 
 void
-kfd_procs(struct snap *s)
+kfd(struct snap *s)
 {
-	each_card(s, procs_of);
+	char *path = sys_path(KFD "/topology/nodes");
+	int64_t gpu_id, *node;
+	int order = 0;
+	size_t n, i;
+	ssize_t at;
+
+	node = sys_numbers(path, &n);
+	for (i = 0; i < n; i++) {
+		at = node_card(s, node[i], &gpu_id);
+		if (at != -1) {
+			/* Parts of a card may be nodes of their own. */
+			free(s->gpu[at].env);
+			s->gpu[at].env =
+			    xasprintf("ROCR_VISIBLE_DEVICES=%d", order);
+			procs_add(s, (size_t)at, gpu_id);
+		}
+		order += gpu_id > 0;
+	}
+	free(node);
+	free(path);
 }

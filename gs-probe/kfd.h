@@ -9,10 +9,10 @@
 
 #include "gs-probe/snap.h"
 
-/* Name each card by its number in ROCR_VISIBLE_DEVICES. */
-void kfd_name(struct snap *s);
-
-/* Add what its processes have.  What is known already is not added to. */
-void kfd_procs(struct snap *s);
+/*
+ * Name each card by its number in ROCR_VISIBLE_DEVICES, and add what its
+ * processes have.  Of what is known already the greater counts.
+ */
+void kfd(struct snap *s);
 
 #endif

@@ -22,7 +22,6 @@ enum {
 	TEXT = 96, /* bytes that names and UUIDs may have */
 	ROOM = 64, /* processes, to begin with */
 	ROOM_MAX = 1 << 16,
-	MIB_SHIFT = 20,
 };
 
 /* A card being looked at. */

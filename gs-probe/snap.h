@@ -13,6 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum {
+	MIB_SHIFT = 20 /* drivers tell bytes */
+};
+
 enum place {
 	PLACE_YES, /* may be shared */
 	PLACE_ALONE, /* takes one process at a time */

@@ -50,8 +50,8 @@ sys_text(const char *path, struct buf *b)
 	return rv;
 }
 
-static int64_t
-parse(const char *s)
+int64_t
+sys_parse(const char *s)
 {
 	char word[32];
 	const char *errstr;
@@ -73,25 +73,25 @@ sys_number(const char *path)
 	int64_t v = -1;
 
 	if (sys_text(path, &b) == 0 && b.len > 0)
-		v = parse(b.p);
+		v = sys_parse(b.p);
 	buf_free(&b);
 	return v;
 }
 
-int64_t
-sys_field(const char *text, const char *key)
+const char *
+sys_line(const char *text, const char *key, const char *seps)
 {
 	size_t n = strlen(key);
 
 	while (text != NULL && *text != '\0') {
-		if (strncmp(text, key, n) == 0 &&
-		    (text[n] == ' ' || text[n] == '\t'))
-			return parse(text + n);
+		if (strncmp(text, key, n) == 0 && text[n] != '\0' &&
+		    strchr(seps, text[n]) != NULL)
+			return text + n + 1;
 		text = strchr(text, '\n');
 		if (text != NULL)
 			text++;
 	}
-	return -1;
+	return NULL;
 }
 
 static int

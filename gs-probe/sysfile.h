@@ -13,10 +13,15 @@ char *sys_path(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* What the file holds, without the newline at its end; -1. */
 int sys_text(const char *path, struct buf *b);
 
-/* The number in it, or behind `key` and blanks at the start of one of its
- * lines; -1: it is not there, or no number. */
+/* The number that it holds; -1: it is not there, or no number. */
 int64_t sys_number(const char *path);
-int64_t sys_field(const char *text, const char *key);
+
+/* The number that the text begins with, behind blanks; -1: it is none. */
+int64_t sys_parse(const char *text);
+
+/* What stands behind `key` and one of `seps` at the start of a line of the
+ * text; NULL. */
+const char *sys_line(const char *text, const char *key, const char *seps);
 
 /* Numbers that entries of the folder have for names, ascending; NULL if there
  * are none.  To be freed. */
