@@ -36,11 +36,6 @@ fake() {
 	export GS_FAKE_SMI=$F/$1
 }
 
-# has_frames N FILE: are there that many by now?
-has_frames() {
-	[ "$(grep -c '^end' "$2")" -ge "$1" ]
-}
-
 has_lines() {
 	[ "$(wc -l <"$2")" -ge "$1" ]
 }

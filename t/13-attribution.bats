@@ -49,11 +49,6 @@ pid_in() {
 	wait_for 20 test -s "$1" && cat "$1"
 }
 
-# has_frames N FILE: are there that many by now?
-has_frames() {
-	[ "$(grep -c '^end' "$2")" -ge "$1" ]
-}
-
 @test "a process without any mark is foreign" {
 	idle env
 	wait_for 20 began $!

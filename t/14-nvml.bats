@@ -20,15 +20,6 @@ teardown() {
 	[ -z "$JOBS" ] || kill -KILL $JOBS 2>/dev/null || true
 }
 
-# has_frames N FILE: are there that many by now?
-has_frames() {
-	[ "$(grep -c '^end' "$2")" -ge "$1" ]
-}
-
-dead() {
-	[ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
-}
-
 # scene LINE...: the scenario from now on.
 scene() {
 	printf '%s\n' "$@" >new
@@ -347,5 +338,5 @@ common() {
 	wait_for 20 sh -c 'gs-journal state | grep -q "^state	1	.*	timeout	"'
 	[ $((EPOCHSECONDS - from)) -lt 8 ]
 	kill -TERM "$loop"
-	wait_for 20 dead "$loop"
+	wait_for 20 gone_or_zombie "$loop"
 }

@@ -29,15 +29,6 @@ machine() {
 	! grep -qs absent "$1/behaviour" || export GS_SMI=no-such-program
 }
 
-# has_looked N: so often nvidia-smi was asked for the GPUs by now.
-has_looked() {
-	[ "$(grep -c ' gpu ' looks)" -ge "$1" ]
-}
-
-look_again() {
-	wait_for 20 has_looked $(($(grep -c ' gpu ' looks) + 2))
-}
-
 # kinds DIR...: what a job of 1 GiB meets on each recorded machine (it fits,
 # waits or fails), the machine, and INDEX:UUID of each GPU that surely has
 # room.  With the margin that is 1.5 GiB, and a tenth of what others hold is

@@ -45,18 +45,6 @@ foreign() {
 	FOREIGN=$!
 }
 
-looks() {
-	grep -c ' gpu ' looks
-}
-
-has_looked() {
-	[ "$(looks)" -ge "$1" ]
-}
-
-look_again() {
-	wait_for 20 has_looked $(($(looks) + 3))
-}
-
 # waits NO [REASON]: the board says so.
 waits() {
 	jq -e --argjson no "$1" --arg r "${2-memory}" '.jobs[] |

@@ -59,3 +59,13 @@ tsv() {
 gone() {
 	! kill -0 "$1" 2>/dev/null
 }
+
+# Has the process ended, whether or not it was reaped?
+gone_or_zombie() {
+	[ ! -e "/proc/$1" ] || grep -q '^State:.[ZX]' "/proc/$1/status"
+}
+
+# has_frames N FILE: are there that many by now?
+has_frames() {
+	[ "$(grep -c '^end' "$2")" -ge "$1" ]
+}

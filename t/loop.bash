@@ -20,10 +20,6 @@ loop_end() {
 	fi
 }
 
-gone_or_zombie() {
-	[ ! -e "/proc/$1" ] || grep -q '^State:.[ZX]' "/proc/$1/status"
-}
-
 # job_is NO STATE [STATUS]: what the journal knows of a job, by number.
 job_is() {
 	local word
@@ -35,6 +31,15 @@ job_is() {
 # started N: N attempts were started in all.
 started() {
 	[ "$(grep -c '"event":"start"' gs_logs/journal.jsonl)" -eq "$1" ]
+}
+
+# has_looked N: so often the fake nvidia-smi was asked for the GPUs by now.
+has_looked() {
+	[ "$(grep -c ' gpu ' looks)" -ge "$1" ]
+}
+
+look_again() {
+	wait_for 20 has_looked $(($(grep -c ' gpu ' looks) + 3))
 }
 
 said() {
